@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from bench.gate_case import OUR_KEY, ROOT, GateCase, sample
 from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.runner.bench import BoxBench
-from sisimpur.agents.qa.runner.environment import Environments, Setup
+from sisimpur.agents.qa.runner.environment_store import Environments, Setup
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.agents.reviewer.agent import Reviewer
 from sisimpur.shared.llm.prompts import Prompts

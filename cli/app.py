@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from sisimpur.cli.terminal.arguments import BUG, DONE, INTERRUPTED, PROBLEM, Arguments, parse
-from sisimpur.cli.terminal.text import pasteable, plain
+from sisimpur.cli.terminal.printing import pasteable, plain
 from sisimpur.shared.model.errors import TeamError
 
 INTERRUPTION = "interrupted; the next start goes on (a model call that was cut stays booked at its worst case)"

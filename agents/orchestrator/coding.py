@@ -11,7 +11,7 @@ from sisimpur.agents.orchestrator.board.roles import ChangeRoles, CodesTask
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
-from sisimpur.agents.orchestrator.memory.recall import Recall
+from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError

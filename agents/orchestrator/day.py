@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sisimpur.agents.orchestrator.background import BackgroundDeploys
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, Events, Morning, TeamEvent
 from sisimpur.agents.orchestrator.decide import Rest
@@ -18,7 +17,7 @@ from sisimpur.agents.orchestrator.research.researching import Researching
 from sisimpur.agents.orchestrator.telling import Telling
 from sisimpur.agents.orchestrator.upkeep.upkeeping import Upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
-from sisimpur.agents.orchestrator.workers import WorkerPool
+from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
 from sisimpur.shared.model.errors import ModelAway, Stopping, TeamError
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import counted

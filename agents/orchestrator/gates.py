@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from sisimpur.agents.orchestrator.board.answered import AnsweredFindings
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
-from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
+from sisimpur.agents.orchestrator.board.review_facts import AnsweredFindings, AttemptCommits, PullRequests, SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
 from sisimpur.agents.orchestrator.board.writing import TestTurns

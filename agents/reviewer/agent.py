@@ -9,13 +9,19 @@ from typing import Protocol
 
 from sisimpur.agents.reviewer import answer
 from sisimpur.agents.reviewer.answer import AskedAbout, History, Read, ReviewReply, history, settle
-from sisimpur.agents.reviewer.definitions import called
-from sisimpur.agents.reviewer.diff_analyzer import Chunk, chunks, repeated
-from sisimpur.agents.reviewer.gone import gone
+from sisimpur.agents.reviewer.definitions import called, gone
+from sisimpur.agents.reviewer.diff_analyzer import (
+    Chunk,
+    chunks,
+    evidence_text,
+    findings_text,
+    part_text,
+    repeated,
+    task_text,
+)
 from sisimpur.agents.reviewer.rules import lint_rules, rules
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
-from sisimpur.agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
 from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
 from sisimpur.shared.model.change import LINK, SUBMODULE, Change, HasPath
 from sisimpur.shared.model.errors import Refused, ReplyDeclined

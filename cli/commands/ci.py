@@ -32,7 +32,7 @@ from sisimpur.agents.devops.ci.workflow_lint import Linted, lint_workflow
 from sisimpur.agents.qa.runner.environment_store import default_setup
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.text import plain
+from sisimpur.cli.terminal.printing import plain
 from sisimpur.cli.wiring.forge import TargetCode, open_code
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.cli.wiring.team import AUTHOR

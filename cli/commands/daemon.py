@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.cli.terminal.arguments import CHECKOUT, DONE, Arguments
-from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.terminal.printing import command, plain
 from sisimpur.cli.views.daemon_state import comes_next
 from sisimpur.cli.wiring.config_watch import open_to_others, usable
 from sisimpur.cli.wiring.records import Records, open_records, require_home

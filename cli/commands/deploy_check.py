@@ -8,8 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sisimpur.agents.devops.drivers import ports
-from sisimpur.agents.devops.drivers.driver import Driver, HasPorts, Release
+from sisimpur.agents.devops.drivers.driver import Driver, HasPorts, Release, holder
 from sisimpur.agents.devops.drivers.release_files import release_env
 from sisimpur.cli.terminal.printing import on_screen
 from sisimpur.cli.views.deploys import MakeDriver, make_driver
@@ -79,7 +78,7 @@ def _port(driver: Driver, place: Place, settings: PlaceSettings) -> str:
 
 def _taken(driver: Driver, place: Place, port: int, problem: OSError) -> str:
     """Say who holds the port, if that is as it should be; else Misconfigured."""
-    who = ports.holder(port) or "another program"
+    who = holder(port) or "another program"
     try:
         if isinstance(driver, HasPorts) and driver.has_port(place):
             return f"port {port} is ours"

@@ -11,8 +11,7 @@ from contextlib import closing
 from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, short
 from sisimpur.cli.commands.progress import OpenTeam, in_the_foreground, team_opener
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
-from sisimpur.cli.terminal.printing import on_screen
-from sisimpur.cli.terminal.text import command, pasteable, plain
+from sisimpur.cli.terminal.printing import command, on_screen, pasteable, plain
 from sisimpur.cli.views.daemon_state import daemon_facts, how_it_goes_on
 from sisimpur.cli.views.deploys import configured
 from sisimpur.cli.wiring.forge import open_code

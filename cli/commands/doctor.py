@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sisimpur.cli.commands.deploy_check import deploy_findings
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.text import pasteable, plain
+from sisimpur.cli.terminal.printing import pasteable, plain
 from sisimpur.cli.wiring.config_watch import open_to_others
 from sisimpur.cli.wiring.forge import github_name, open_github
 from sisimpur.cli.wiring.records import aider_python

@@ -19,7 +19,7 @@ from string import Template
 from sisimpur.agents.devops.drivers.health_checker import PageLine
 from sisimpur.cli.setup.environments import BUILT, PACKAGES, VENV
 from sisimpur.cli.terminal.arguments import CHECKOUT, NAMED, Arguments
-from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.terminal.printing import command, plain
 from sisimpur.cli.wiring.workshop import BASE_PYTHON
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system.paths import Home
@@ -88,8 +88,8 @@ def demo(arguments: Arguments) -> int:
 def _print_views(home: Path) -> None:
     from sisimpur.cli.views.budget import budget
     from sisimpur.cli.views.deploys import deploys
-    from sisimpur.cli.views.pulls import prs
     from sisimpur.cli.views.status import status
+    from sisimpur.cli.views.tasks import prs
 
     for view in (status, prs, budget, deploys):
         view(Arguments(view.__name__, home))

@@ -13,7 +13,7 @@ from typing import Literal
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
 from sisimpur.agents.orchestrator.vision.goal_ids import NOTE
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
-from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.terminal.printing import command, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.views.tasks import snapshot
 from sisimpur.cli.wiring.records import Records, find, open_records

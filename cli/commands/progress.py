@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sisimpur.cli.terminal.text import pasteable, plain
+from sisimpur.cli.terminal.printing import pasteable, plain
 from sisimpur.cli.wiring.lifetime import Quitting, quitting
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import TeamError

@@ -8,10 +8,9 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from sisimpur.shared.config.settings import SECRETS, SchedulesFile
+from sisimpur.shared.config.settings import SECRETS, SchedulesFile, TargetFile
 from sisimpur.shared.config.settings_agents import AgentsFile
 from sisimpur.shared.config.settings_policy import PolicyFile
-from sisimpur.shared.config.settings_target import TargetFile
 from sisimpur.shared.money.token_budget import as_dollars
 
 FILES: dict[str, type[BaseModel]] = {

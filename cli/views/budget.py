@@ -10,8 +10,7 @@ from typing import Any
 
 from sisimpur.agents.orchestrator.reports.report_words import savings
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import MOST_SHOWN, money, print_json, print_table, short
-from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.terminal.printing import MOST_SHOWN, command, money, plain, print_json, print_table, short
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.savings import LedgerSavings, Saved

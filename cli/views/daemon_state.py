@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import print_json
-from sisimpur.cli.terminal.text import command, pasteable, plain
+from sisimpur.cli.terminal.printing import command, pasteable, plain, print_json
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model import errors
 from sisimpur.shared.model.lifecycle import Board, State

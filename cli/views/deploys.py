@@ -10,9 +10,18 @@ from typing import Any
 from sisimpur.agents.devops.drivers.driver import Driver
 from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, begin_and_end, clock, short
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import LONGEST_WHY, MOST_SHOWN, on_screen, print_groups, print_json, print_list
-from sisimpur.cli.terminal.text import command, pasteable, plain
-from sisimpur.cli.views.pulls import pulls
+from sisimpur.cli.terminal.printing import (
+    LONGEST_WHY,
+    MOST_SHOWN,
+    command,
+    on_screen,
+    pasteable,
+    plain,
+    print_groups,
+    print_json,
+    print_list,
+)
+from sisimpur.cli.views.tasks import pulls
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import (

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sisimpur.cli.terminal.arguments import DONE, INTERRUPTED, Arguments
-from sisimpur.cli.terminal.text import plain
+from sisimpur.cli.terminal.printing import plain
 from sisimpur.cli.wiring.records import require_home
 from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.system.clock import SystemClock

@@ -1,17 +1,20 @@
-"""`memory`: what each agent has learned, from what, and whether it helps; `--forget` deletes one for good."""
+"""`research`: what was looked up. `memory`: what each agent learned, and whether it helps; `--forget` deletes one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 from sisimpur.agents.orchestrator.memory.learning import write_files
 from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, Lesson, heading
+from sisimpur.agents.orchestrator.research.researching import MOST_TRIES, note_path
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import print_json
-from sisimpur.cli.terminal.text import plain
+from sisimpur.cli.terminal.printing import on_screen, plain, print_groups, print_json
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.research import Looked
+from sisimpur.shared.money.token_budget import as_dollars, cents, dollars
 from sisimpur.shared.system.outgoing import Outgoing
 
 
@@ -48,3 +51,56 @@ def _forget(records: Records, number: int) -> int:
     write_files(records.memory, records.home, Outgoing(records.settings.secrets.to_hide).clean)
     print(f"lesson {number} is deleted for good: it is not learned again in the same words")
     return 0
+
+
+# --- `research`: what was looked up on the web ---------------------------------------------------------------
+
+
+LONGEST = 300  # characters of a recommendation
+
+
+def research(arguments: Arguments) -> int:
+    with open_records(arguments.home) as records:
+        rows = [_row(records, looked) for looked in reversed(records.research.all())]
+        ideas = _ideas(records)
+    if arguments.json:
+        return print_json(rows)
+    print_groups("looked up", (list(_looked_up(row)) for row in rows))
+    if not rows:
+        print(f"nothing was looked up yet; {ideas}")
+    return 0
+
+
+def _ideas(records: Records) -> str:
+    accepted = records.plans.accepted()
+    if accepted and accepted.vision.ideas:
+        return f"{len(accepted.vision.ideas)} of VISION.md's ideas wait for the next morning"
+    return "write a question below `## Ideas (Research First)` in VISION.md"
+
+
+def _row(records: Records, looked: Looked) -> dict[str, Any]:
+    return {
+        "id": looked.inquiry.id,
+        "question": looked.inquiry.text,
+        "asked": looked.asked_on,
+        "answered": looked.answered_on,
+        "tries": looked.tries,
+        "problem": looked.problem,
+        "recommendation": looked.findings.recommendation if looked.findings else "",
+        "claims": len(looked.findings.claims) if looked.findings else 0,
+        "cost": as_dollars(records.spending.spent_by(looked.inquiry.id).used),
+        "tokens": records.spending.used_by([looked.inquiry.id])[looked.inquiry.id].tokens,
+        "note": note_path(looked),
+    }
+
+
+def _looked_up(row: dict[str, Any]) -> Iterator[str]:
+    yield plain(on_screen(row["question"], LONGEST))
+    if row["answered"]:
+        yield plain(f"{row['answered']}, ${cents(dollars(row['cost']))}: {on_screen(row['recommendation'], LONGEST)}")
+        yield plain(row["note"])
+    elif row["problem"]:
+        again = "tried again on another day" if row["tries"] < MOST_TRIES else "not tried again; reword it to ask anew"
+        yield plain(f"not looked up: {on_screen(row['problem'], LONGEST)} ({again})")
+    else:
+        yield "not looked up yet"

@@ -10,8 +10,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, room
 from sisimpur.agents.orchestrator.roadmap.roadmap_text import pace_line, state_words, week_line
 from sisimpur.agents.orchestrator.roadmap.roadmapping import RoadmapOnDisk, looked_at, seen
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import print_json
-from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.terminal.printing import command, plain, print_json
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.work import Vision
 from sisimpur.shared.money.pricing import Pricing

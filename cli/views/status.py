@@ -12,8 +12,7 @@ from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.planning.daily_planner import question_line
 from sisimpur.agents.orchestrator.reports.report_words import at_the_cap, raise_cap
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import money, print_groups, print_json, print_list
-from sisimpur.cli.terminal.text import command, pasteable, plain
+from sisimpur.cli.terminal.printing import command, money, pasteable, plain, print_groups, print_json, print_list
 from sisimpur.cli.views.daemon_state import (
     comes_next,
     daemon_facts,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property, partial
 
 from sisimpur.agents.orchestrator.act import Acts, Deliveries
-from sisimpur.agents.orchestrator.background import BackgroundDeploys
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker
 from sisimpur.agents.orchestrator.board.events import Events
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, ReviewFacts
@@ -23,8 +22,7 @@ from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, TargetBranch
 from sisimpur.agents.orchestrator.loop import BoardRules, Hearing, Look, Work
-from sisimpur.agents.orchestrator.memory.learning import Learning, Lessons
-from sisimpur.agents.orchestrator.memory.recall import Recall
+from sisimpur.agents.orchestrator.memory.learning import Learning, Lessons, Recall
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
 from sisimpur.agents.orchestrator.planning.environment import environment_lines
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent, Integrating
@@ -42,8 +40,8 @@ from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.telling import Telling
 from sisimpur.agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
-from sisimpur.agents.orchestrator.workers import WorkerPool
-from sisimpur.cli.terminal.text import command
+from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
+from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
 from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
 from sisimpur.shared.model.change import needs_owner

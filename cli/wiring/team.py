@@ -16,7 +16,7 @@ from sisimpur.agents.coder.routes import Routes
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
+from sisimpur.agents.orchestrator.goals.ends import GoalEvaluator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
@@ -26,7 +26,7 @@ from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
 from sisimpur.agents.reviewer.agent import Reviewer
 from sisimpur.cli.terminal.arguments import CHECKOUT
-from sisimpur.cli.terminal.text import command
+from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.config_watch import model_key
 from sisimpur.cli.wiring.deployment import make_deployment
 from sisimpur.cli.wiring.forge import TargetCode, open_code

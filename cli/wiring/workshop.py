@@ -99,8 +99,8 @@ class BoxWorkshop:
     def bench(self, mirror: Mirror) -> Bench:
         """Return the target's tests, with an environment of their own."""
         from sisimpur.agents.qa.runner.bench import BoxBench
-        from sisimpur.agents.qa.runner.environment import Environments
         from sisimpur.agents.qa.runner.environment_build import INSTALL, Setup
+        from sisimpur.agents.qa.runner.environment_store import Environments
 
         home, target = self._home, self._settings.target
         seconds = target.file.minutes * 60

@@ -16,10 +16,10 @@ from pathlib import Path
 from sisimpur.shared.model.change import Change, ChangeLimits
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Stumble
 from sisimpur.shared.model.naming import is_agent_branch
-from sisimpur.shared.repo import mirror_commits, mirror_difference, mirror_tidy, mirror_tree
+from sisimpur.shared.repo import mirror_commits, mirror_tree
 from sisimpur.shared.repo.git import LIMIT, remove_stale_locks, try_git
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
-from sisimpur.shared.repo.mirror_tree import TreeEntry, commit_id
+from sisimpur.shared.repo.mirror_tree import TreeEntry, changed, commit_id, diff, forget, pack
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.repo.remote import WHERE, Remote, explain, telling_line
 from sisimpur.shared.system.fault import fault_point
@@ -61,7 +61,7 @@ class Mirror:
         self.repository = opens(path)
         # What a commit holds never changes, and is asked again at each step of a task.
         self._trees = lru_cache(MOST_KEPT)(partial(mirror_tree.tree, self.repository))
-        self._changes = lru_cache(MOST_KEPT)(partial(mirror_difference.changed, self.repository))
+        self._changes = lru_cache(MOST_KEPT)(partial(changed, self.repository))
 
     def close(self) -> None:
         """End the git that is kept; whoever asks on starts another."""
@@ -143,8 +143,8 @@ class Mirror:
 
     def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
         """Once a day: forgets the attempts of tasks (by id) that are over, and packs what lies scattered."""
-        yield from mirror_tidy.forget(self.repository, is_over)
-        yield from mirror_tidy.pack(self.repository, now)
+        yield from forget(self.repository, is_over)
+        yield from pack(self.repository, now)
         self.repository.close()  # it would hold on to packs that are gone
 
     # --- a new base ------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ class Mirror:
 
     def diff(self, old: str, new: str, limit: int = LIMIT) -> bytes:
         """The whole change as a patch, whatever the repository's attributes say."""
-        return mirror_difference.diff(self.repository, old, new, limit)
+        return diff(self.repository, old, new, limit)
 
     def changed(self, old: str, new: str) -> tuple[Change, ...]:
         """One Change for each path that differs."""

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from sisimpur.shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
+from sisimpur.shared.model.change import EXECUTABLE, LINK, SUBMODULE, Change, ChangeLimits
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.scope import reads_as_dot_git
+from sisimpur.shared.repo.git import LIMIT
 from sisimpur.shared.repo.objects import Repository
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.keeping import is_scattered
 
 AT_ONCE = 32_000_000  # bytes of files that are asked for in one go
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -135,3 +139,140 @@ def checked_link(path: str, leads_to: str) -> str:
     if not leads_to or "\0" in leads_to or leads_to.startswith("/") or not f"{landing}/".startswith("/tree/"):
         raise Refused(f"{path}: a symbolic link that leads out of the tree ({leads_to[:100]!r}): not supported")
     return leads_to
+
+
+# --- our copy, kept small: attempts of long ago are forgotten, many small packs become one -------------------
+
+
+LONG = 600.0  # seconds for one step
+GRACE = "2.weeks.ago"  # a commit may be in the making: it has its reference last
+LEFT_OVER = timedelta(days=1)  # no git works that long on one pack
+
+
+def forget(repository: Repository, is_over: Callable[[str], bool]) -> Iterator[str]:
+    """Deletes the references of the attempts of tasks that are over, all in one transaction."""
+    listed = repository.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/attempts/").decode()
+    found = re.findall(r"^([0-9a-f]+) (refs/attempts/(\S+)\.a[0-9]+)$", listed, re.MULTILINE)
+    over = {task for task in {task for _, _, task in found} if is_over(task)}
+    gone = [f"delete {name} {sha}\n" for sha, name, task in found if task in over]
+    if gone:
+        repository.git("update-ref", "--stdin", data="".join(gone).encode())
+        fault_point("tidy.references")
+        yield f"the mirror: {len(gone)} attempts of {len(over)} tasks forgotten"
+
+
+def pack(repository: Repository, now: datetime) -> Iterator[str]:
+    """One pack instead of many. Whoever reads or writes meanwhile is not disturbed."""
+    _sweep(repository.path / "objects" / "pack", (now - LEFT_OVER).timestamp())
+    counted = dict(re.findall(r"^(\S+): ([0-9]+)$", repository.git("count-objects", "-v").decode(), re.MULTILINE))
+    packs, loose = int(counted.get("packs", 0)), int(counted.get("count", 0))
+    if not is_scattered(packs, loose):
+        return
+    repository.git("pack-refs", "--all", "--prune", timeout=LONG)
+    fault_point("tidy.references-packed")
+    repository.git("repack", "-d", "-A", "-l", "-q", f"--unpack-unreachable={GRACE}", timeout=LONG)
+    fault_point("tidy.repacked")
+    repository.git("prune", f"--expire={GRACE}", timeout=LONG)
+    fault_point("tidy.pruned")
+    yield f"the mirror: {packs} packs and {loose} loose objects made one pack"
+
+
+def _sweep(packs: Path, before: float) -> None:
+    """Remove what a git that was killed has left half written."""
+    for path in (*packs.glob(".tmp-*"), *packs.glob("tmp_*")):
+        if path.lstat().st_mtime < before:
+            path.unlink(missing_ok=True)
+
+
+# --- differences between two commits -------------------------------------------------------------------------
+
+
+SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
+INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
+HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+NO_MODE, NO_BLOB = "000000", "0" * 40
+EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+Lines = tuple[tuple[int, str], ...]
+Row = tuple[str, str, str, str, str]  # path, modes before and now (empty: no file), blobs before and now
+
+
+def diff(repository: Repository, old: str, new: str, limit: int = LIMIT) -> bytes:
+    """The whole change as a patch. Bytes: it may be binary. CommandFailed beyond `limit` bytes."""
+    return repository.git("diff-tree", "-p", *SWITCHES, commit_id(old), commit_id(new), limit=limit)
+
+
+def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
+    """One Change for each path that differs, in git's order."""
+    rows = _rows(repository, old, new)
+    if not rows:
+        return ()
+    added, binary = _added_lines(repository, old, new), _binary(repository, rows)
+    return tuple(
+        Change(
+            path=path,
+            kind="added" if not mode_old else "modified" if mode_new else "deleted",
+            mode_old=mode_old,
+            mode_new=mode_new,
+            binary=path in binary,
+            emptied=blob_new == EMPTY_BLOB and blob_old not in (NO_BLOB, EMPTY_BLOB),
+            # a file that becomes a link is shown as one deleted and one added
+            added_lines=added.get((blob_old, blob_new)) or added.get((NO_BLOB, blob_new), ()),
+        )
+        for path, mode_old, mode_new, blob_old, blob_new in rows
+    )
+
+
+def _rows(repository: Repository, old: str, new: str) -> list[Row]:
+    answer = repository.git("diff-tree", "--raw", "-z", *SWITCHES, commit_id(old), commit_id(new)).decode()
+    words = answer.split("\0")[:-1]
+    rows = []
+    for head, path in zip(words[::2], words[1::2], strict=True):
+        mode_old, mode_new, blob_old, blob_new, _ = head[1:].split()
+        rows.append((path, mode_old.replace(NO_MODE, ""), mode_new.replace(NO_MODE, ""), blob_old, blob_new))
+    return rows
+
+
+def _binary(repository: Repository, rows: Iterable[Row]) -> set[str]:
+    """The paths of new files that are no text."""
+    new = [(path, mode, blob) for path, _, mode, _, blob in rows if mode not in ("", SUBMODULE)]
+    sizes = [found.size if found else 0 for found in repository.find(blob for _, _, blob in new)]
+    entries = (TreeEntry(mode, path, size, blob) for (path, mode, blob), size in zip(new, sizes, strict=True))
+    return {entry.path for entry, data in contents(repository, entries) if not _is_text(data)}
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+# --- reading a patch -----------------------------------------------------------------------------------------
+
+
+def _added_lines(repository: Repository, old: str, new: str) -> dict[tuple[str, str], Lines]:
+    """The added lines of each (old blob, new blob). Deleted files are not shown: nothing is added there."""
+    switches = ("-p", "-U0", "--full-index", "--irreversible-delete", *SWITCHES)
+    lines = iter(repository.git("diff-tree", *switches, commit_id(old), commit_id(new)).split(b"\n"))
+    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    blobs = ("", "")
+    for line in lines:
+        if head := INDEX.match(line):
+            blobs = (head[1].decode(), head[2].decode())
+            found[blobs] = []
+        elif hunk := HUNK.match(line):
+            found[blobs] += _hunk(lines, int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1))
+    return {blobs: tuple(added) for blobs, added in found.items()}
+
+
+def _hunk(lines: Iterator[bytes], removed: int, first: int, added: int) -> Iterator[tuple[int, str]]:
+    """Read its added lines. No line can be mistaken for a head, since the lines are counted."""
+    while removed or added:
+        line = next(lines)
+        if line.startswith(b"-"):
+            removed -= 1
+        elif line.startswith(b"+"):
+            added -= 1
+            yield first, line[1:].decode("utf-8", "replace")
+            first += 1

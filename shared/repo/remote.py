@@ -13,16 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
+from sisimpur.shared.model.errors import ForgeUnavailable, Misconfigured, TeamError
 from sisimpur.shared.model.text import one_line
 
 ASKPASS = Path(__file__).with_name("askpass.sh")
 WHERE = "config/targets"
 OURSELVES = ("127.0.0.1", "localhost")  # the only hosts that may be spoken to without encryption
-
-
-class ForgeUnavailable(Unavailable):
-    """The repository's address does not answer."""
 
 
 @dataclass(frozen=True)

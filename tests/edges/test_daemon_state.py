@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.cli.terminal.text import command
+from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.views.daemon_state import daemon_facts, go_on, what_it_waits_for, who_works
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.store.activity import STOPPED, Epochs

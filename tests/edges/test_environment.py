@@ -15,8 +15,14 @@ from typing import Literal
 
 import pytest
 
-from sisimpur.agents.qa.runner.environment import INSTALL, Environments, Setup
-from sisimpur.agents.qa.runner.environment_store import KEPT, EnvironmentStore, default_setup
+from sisimpur.agents.qa.runner.environment_store import (
+    INSTALL,
+    KEPT,
+    Environments,
+    EnvironmentStore,
+    Setup,
+    default_setup,
+)
 from sisimpur.agents.qa.runner.suite import Environment
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Unavailable
 from sisimpur.shared.repo.mirror import Mirror

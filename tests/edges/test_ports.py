@@ -6,7 +6,7 @@ import os
 import socket
 from pathlib import Path
 
-from sisimpur.agents.devops.drivers.ports import holder, is_taken
+from sisimpur.agents.devops.drivers.driver import holder, is_taken
 from tests.docker_scene import free_port, occupied
 
 

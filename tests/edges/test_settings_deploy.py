@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sisimpur.shared.config.settings_target import TargetFile
+from sisimpur.shared.config.settings import TargetFile
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system.strict_yaml import parse
 

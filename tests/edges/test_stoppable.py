@@ -14,7 +14,7 @@ import pytest
 from sisimpur.agents.coder.engine.aider_runner import AiderEngine
 from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.agents.qa.runner.bench import BoxBench
-from sisimpur.agents.qa.runner.environment import Environments, Setup
+from sisimpur.agents.qa.runner.environment_store import Environments, Setup
 from sisimpur.agents.qa.runner.suite import Environment, SuiteOrder
 from sisimpur.shared.model.errors import Stopping
 from sisimpur.shared.model.work import ModelChoice

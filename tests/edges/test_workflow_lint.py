@@ -10,7 +10,7 @@ import pytest
 
 from sisimpur.agents.devops.ci.ci_workflow import CiOrder, render
 from sisimpur.agents.devops.ci.workflow_lint import Linted, WorkflowFinding, installed, lint_workflow
-from sisimpur.shared.sandbox.workflow_linters import AUDIT, SCHEMA
+from sisimpur.shared.sandbox.linter import AUDIT, SCHEMA
 from tests.spec.test_ci_workflow import VARIANTS, order
 
 GOOD = render(order())

@@ -15,10 +15,9 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from sisimpur.agents.orchestrator.board.orchestrator_lock import OrchestratorLock
-from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.board.session import OrchestratorLock, Session
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
+from sisimpur.agents.orchestrator.goals.ends import GoalEvaluator
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer

@@ -21,7 +21,7 @@ import pytest
 from sisimpur.cli.app import main
 from sisimpur.cli.commands.day import failed_today
 from sisimpur.cli.terminal.arguments import CHECKOUT, parse
-from sisimpur.cli.terminal.text import command, pasteable
+from sisimpur.cli.terminal.printing import command, pasteable
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.system.process import Finished, run
 from sisimpur.simulators.model.scripted_model import ScriptedModel

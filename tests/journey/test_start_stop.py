@@ -24,7 +24,7 @@ from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.cli.commands.daemon import StopTimeouts, start, stopped
 from sisimpur.cli.commands.serving import Life
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.text import command
+from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.views import status as view
 from sisimpur.cli.views.daemon_state import problems
 from sisimpur.cli.wiring.config_watch import ConfigWatch

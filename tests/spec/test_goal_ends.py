@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sisimpur.agents.orchestrator.goals.ends import all_of, figures, is_measured, next_for, question, told
-from sisimpur.agents.orchestrator.goals.measure_words import measures_of, said
+from sisimpur.agents.orchestrator.goals.standing import measures_of, said
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
 from sisimpur.shared.store.goal_book import GoalLook, Seen

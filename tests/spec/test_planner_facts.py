@@ -323,6 +323,8 @@ def asked(kind: str, what: str, texts: Mapping[str, str] = SHOP) -> str:
         ("search", "basket of the shop", "no line holds it; names alike: shop/views.py::basket"),
         ("search", "REFUNDS", "paying/till.py:5: return load(settings.REFUNDS[kind])"),
         ("search", "no_such_thing", "no line holds it"),
+        ("uses", "shop/pricing.py", "with_vat (line 1): shop/views.py 2"),
+        ("uses", "shop/prices.py", "there is no such file"),
         ("search", "old_bank", "files called so: paying/old_bank.py\nsite/base.py:2: REFUNDS"),
     ],
 )
@@ -335,6 +337,17 @@ def test_what_is_asked_for_is_answered_from_the_repository(kind: str, what: str,
 )
 def test_what_may_not_be_read_is_not_told_whoever_asks(kind: str, what: str) -> None:
     assert "hidden" not in asked(kind, what, {".env": "TOKEN = 'hidden'\ndef token(): 'hidden'\n"}).partition("\n")[2]
+
+
+def test_what_nobody_uses_is_told_of_a_whole_file_at_once() -> None:
+    code = "class Shop:\n    def old(self):\n        return 1\n\n    def name(self):\n        return self.name\n"
+    texts = {"shop.py": code, "a.html": "{{ shop.name }}", "test_a.py": "Shop().old()\n"}
+    assert asked("uses", "shop.py", texts).splitlines()[1:] == [
+        "Shop (line 1): test_a.py 1",
+        "Shop.old (line 2): test_a.py 1",
+        "Shop.name (line 5): 1 more here, a.html 1",
+    ]
+    assert "Shop.old (line 2): its name stands nowhere else" in asked("uses", "shop.py", {"shop.py": code})
 
 
 def test_answers_are_bounded_and_each_goal_has_its_share() -> None:

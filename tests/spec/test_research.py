@@ -11,10 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.research.research_note import name_of, note
-from sisimpur.agents.orchestrator.research.researching import MOST_TRIES, due
-from sisimpur.agents.researcher.agent import LAST, LEAST, ROOM, ResearchBounds, Researcher
-from sisimpur.agents.researcher.answer import ClaimReply, OptionReply, ResearchReply, passages, settled
+from sisimpur.agents.orchestrator.research.researching import MOST_TRIES, due, name_of, note
+from sisimpur.agents.researcher.agent import (
+    LAST,
+    LEAST,
+    ROOM,
+    ClaimReply,
+    OptionReply,
+    ResearchBounds,
+    Researcher,
+    ResearchReply,
+    passages,
+    settled,
+)
 from sisimpur.cli.terminal.arguments import CHECKOUT
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import Stumble

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from sisimpur.agents.reviewer.gone import MOST, gone
+from sisimpur.agents.reviewer.definitions import MOST_GONE, gone
 from tests.spec.reviewing import ScriptedModel, approve, case, file
 from tests.spec.test_reviewer_verdict import NEW, OLD, review
 
@@ -51,8 +51,8 @@ def test_what_is_changed_added_or_a_test_is_not_gone() -> None:
 
 
 def test_a_deleted_file_takes_its_definitions_along_and_there_are_never_too_many() -> None:
-    many = "".join(f"def f{n}(): ...\n" for n in range(MOST + 9))
-    assert gone(case([file("a.py", None, many)])).count("\n") == MOST - 1
+    many = "".join(f"def f{n}(): ...\n" for n in range(MOST_GONE + 9))
+    assert gone(case([file("a.py", None, many)])).count("\n") == MOST_GONE - 1
 
 
 def test_the_reviewer_is_told_only_where_something_is_gone() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.memory.target_facts import facts, is_module_of, touches_tables
+from sisimpur.agents.orchestrator.memory.setbacks import facts_of_target, is_module_of, touches_tables
 
 OURS = is_module_of(["shop/views.py", "src/core/__init__.py", "tool.py"])
 
@@ -44,18 +44,18 @@ OURS = is_module_of(["shop/views.py", "src/core/__init__.py", "tool.py"])
     ],
 )
 def test_a_failure_that_no_change_can_mend_is_a_fact(text: str, fact: str | None) -> None:
-    assert facts([text, text], OURS) == ((fact,) if fact else ())
+    assert facts_of_target([text, text], OURS) == ((fact,) if fact else ())
 
 
 def test_a_table_that_a_change_of_models_lacks_is_its_own_fault() -> None:
     text = "OperationalError: no such table: shop_item"
-    assert facts([text], OURS, touches_tables(["shop/models.py"])) == ()
-    assert facts([text], OURS, touches_tables(["shop/migrations/0002_item.py"])) == ()
-    assert facts([text], OURS, touches_tables(["shop/views.py", "shop/remodels.py"])) != ()
+    assert facts_of_target([text], OURS, touches_tables(["shop/models.py"])) == ()
+    assert facts_of_target([text], OURS, touches_tables(["shop/migrations/0002_item.py"])) == ()
+    assert facts_of_target([text], OURS, touches_tables(["shop/views.py", "shop/remodels.py"])) != ()
 
 
 @given(st.text())
 def test_of_a_failure_a_fact_holds_a_name_at_most(text: str) -> None:
     for said in (f"No module named '{text}'", f"ModuleNotFoundError: No module named '{text}'", f"{text}: not found"):
-        for fact in facts([said], lambda _: False):
+        for fact in facts_of_target([said], lambda _: False):
             assert fact.isprintable() and len(fact) < 150

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.sandbox.workflow_linters import OPTIONS, rows
+from sisimpur.shared.sandbox.linter import OPTIONS, rows
 from sisimpur.shared.system.process import Finished, RunOptions, run
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}

@@ -32,8 +32,8 @@ from sisimpur.agents.devops.docker.docker_words import (
     why_away,
     without_noise,
 )
-from sisimpur.agents.devops.drivers import build_context, ports
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release
+from sisimpur.agents.devops.drivers import build_context
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release, holder, is_taken
 from sisimpur.agents.devops.drivers.owner_command import tail
 from sisimpur.agents.devops.drivers.release_files import read_env_file, release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings
@@ -230,13 +230,13 @@ class ComposeDriver:
 
     def _see_port(self, place: Place) -> None:
         """Check the port before anything ends."""
-        if ports.is_taken(self._settings.places[place].port) and not self.has_port(place):
+        if is_taken(self._settings.places[place].port) and not self.has_port(place):
             raise NotStarted(self._taken(place), is_untouched=True)
 
     def _taken(self, place: Place) -> str:
         port = self._settings.places[place].port
         publisher = self._manager.publisher(port)
-        who = f"the container {publisher}" if publisher else ports.holder(port) or "another program"
+        who = f"the container {publisher}" if publisher else holder(port) or "another program"
         return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
     def _hidden(self, place: Place, text: str) -> str:

@@ -16,9 +16,8 @@ from typing import IO, NoReturn
 from sisimpur.agents.devops.docker.docker_engine import IN_USE
 from sisimpur.agents.devops.docker.docker_manager import DockerManager, Wanted
 from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
-from sisimpur.agents.devops.drivers import ports
 from sisimpur.agents.devops.drivers.build_context import pack
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, Release, holder, is_taken
 from sisimpur.agents.devops.drivers.release_files import release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings, PlaceSettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
@@ -64,7 +63,7 @@ class DockerfileDriver:
         if self._runs(release, there):
             return
         wanted = self._wanted(release, image, place)
-        if ports.is_taken(place.port) and not self.has_port(release.place):
+        if is_taken(place.port) and not self.has_port(release.place):
             raise NotStarted(self._taken(release.place, place.port), is_untouched=True)
         for one in there:
             self._end(one, hurry)
@@ -148,7 +147,7 @@ class DockerfileDriver:
 
     def _taken(self, place: Place, port: int) -> str:
         publisher = self._manager.publisher(port)
-        who = f"the container {publisher}" if publisher else ports.holder(port) or "another program"
+        who = f"the container {publisher}" if publisher else holder(port) or "another program"
         return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
 

@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event
 
-from sisimpur.agents.orchestrator.board.orchestrator_lock import OrchestratorLock
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.log import Log
+
+
+class OrchestratorLock:
+    """`with lock:` takes it, as soon as nobody else holds it."""
+
+    def __init__(self) -> None:
+        self._free = threading.Condition(threading.Lock())
+        self._holder = 0  # the thread; 0: nobody
+        self._woken = False
+
+    def __enter__(self) -> OrchestratorLock:
+        assert self._holder != threading.get_ident(), "who holds it would wait for himself"
+        self._free.acquire()
+        self._holder = threading.get_ident()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._holder = 0
+        self._free.release()
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Release it for what takes long. Who does not hold it, as a test of one act alone, releases nothing."""
+        if self._holder != threading.get_ident():
+            yield
+            return
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+    def wait(self, seconds: float) -> None:
+        """Release it until somebody wakes us, or for so long. A wake that came while we held it counts."""
+        if not self._woken:
+            self._holder = 0
+            self._free.wait(seconds)
+            self._holder = threading.get_ident()
+        self._woken = False
+
+    def wake(self) -> None:
+        """Wake who waits. Called by who holds it."""
+        self._woken = True
+        self._free.notify_all()
 
 
 @dataclass(frozen=True)

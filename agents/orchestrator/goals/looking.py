@@ -10,7 +10,7 @@ from typing import Protocol
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.goals import ends
-from sisimpur.agents.orchestrator.goals.evaluator import EndReading, GoalWork, MergedTree
+from sisimpur.agents.orchestrator.goals.ends import EndReading, GoalWork, MergedTree
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, GoalStanding
 from sisimpur.agents.orchestrator.integration.feature_branches import TargetBranch, lands
 from sisimpur.shared.model.errors import (

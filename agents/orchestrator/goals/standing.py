@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.goals import ends
 from sisimpur.agents.orchestrator.goals.ends import GoalEnd
-from sisimpur.agents.orchestrator.goals.measure_words import measures_of
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.text import harmless
-from sisimpur.shared.model.work import Goal, GoalWord, Measure
+from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
 from sisimpur.shared.store.goal_book import GoalLook, GoalRepository, GoalWords
 
 WORD = 400  # characters of one that is shown
@@ -98,3 +98,89 @@ class GoalEnds:
         if end is None:
             return self.seen(goal) if self.measures(goal) else ""
         return ends.told(end, looks, measure) if looks or end != "done" else ""
+
+
+# --- the measure of a goal whose own words say it beyond doubt -----------------------------------------------
+
+
+PATH = r"[A-Za-z0-9_][\w.-]*(?:/[\w.-]*)+|[A-Za-z_]\w*\.(?:py|md|toml|txt|ya?ml|cfg|html|js|css)"
+PATHS = re.compile(rf"(?<![\w/.])(?:{PATH})", re.ASCII)
+TEST = re.compile(r"[\w./-]+\.py(?:::[\w.-]+(?:\[[^\]\s]*\])?)+", re.ASCII)
+PACKAGE = re.compile(
+    r"(?:of|for|in|under) (?:the |our )?[`'\"]?([A-Za-z_][\w.]*)[`'\"]?(?: (?:package|module|app|folder)\b)"
+)
+PER_CENT = re.compile(r"(\d{1,3}(?:\.\d+)?) ?(?:%|per ?cent\b)", re.IGNORECASE)
+WORDS = re.compile(r"[^\W\d_]+")
+LINES = re.compile(r"(?<![\d.,'_])(\d{1,3}(?:[,'_]\d{3})+|\d{1,6}) lines\b", re.IGNORECASE)
+AT_MOST = re.compile(r"\b(at most|under|below|shorter than|fewer than|less than|no more than|within)\b", re.IGNORECASE)
+PASSES = re.compile(r"\b(pass|passes|succeeds|is green|goes green)\b", re.IGNORECASE)
+DENIED = re.compile(
+    r"\b(not|never|without|unless|if|or|drop|drops|fall|falls|lose|keep|stays?|remove)\b", re.IGNORECASE
+)
+NO_FINDINGS = re.compile(
+    r"\bno (ruff (findings?|errors?|warnings?|issues?)|(findings?|errors?|warnings?|issues?) (of|from|by) ruff)\b"
+    r"|\bruff (finds|reports|says) nothing\b|\bruff[- ]clean\b",
+    re.IGNORECASE,
+)
+
+
+def measures_of(goal: Goal, named: Mapping[tuple[str, str], tuple[Measure, ...]], wording: str) -> tuple[Measure, ...]:
+    """What its words say; else what the planner named for this wording."""
+    own = said(goal)
+    return (own,) if own else named.get((goal.id, wording), ())
+
+
+def said(goal: Goal) -> Measure | None:
+    """None: its words say none, or more than one."""
+    found = list(dict.fromkeys(measure for text in (goal.title, *goal.details) for measure in _measures(text)))
+    return found[0] if len(found) == 1 else None
+
+
+def _measures(text: str) -> Iterator[Measure]:
+    readers: tuple[Callable[[str], Measure | None], ...] = (_coverage, _findings, _test, _length)
+    for read in readers:
+        if measure := read(text):
+            yield measure
+
+
+def _coverage(text: str) -> Measure | None:
+    """One figure, or "from one to another"; of one place, or of everything."""
+    figures = [float(found) for found in PER_CENT.findall(text)]
+    if "coverage" not in map(str.lower, WORDS.findall(text)) or DENIED.search(text) or not figures:
+        return None
+    rises = len(figures) == 2 and re.search(r"\bfrom\b.*\bto\b", text) is not None and figures[0] < figures[1]
+    if (len(figures) > 1 and not rises) or figures[-1] > 100:
+        return None
+    place = _place(text)
+    return None if place is None else Measure(MeasureKind.COVERAGE, place or ".", at_least=figures[-1])
+
+
+def _findings(text: str) -> Measure | None:
+    if not NO_FINDINGS.search(text):
+        return None
+    place = _place(text)
+    return None if place is None else Measure(MeasureKind.FINDINGS, f"ruff {place or '.'}", at_most=0)
+
+
+def _test(text: str) -> Measure | None:
+    tests = set(TEST.findall(text))
+    is_said = len(tests) == 1 and PASSES.search(text) and not DENIED.search(text)
+    return Measure(MeasureKind.TEST, tests.pop(), at_least=1) if is_said else None
+
+
+def _length(text: str) -> Measure | None:
+    """A file that is to have at most so many lines."""
+    lines, files = LINES.findall(text), set(PATHS.findall(text))
+    if len(lines) != 1 or len(files) != 1 or not AT_MOST.search(text) or DENIED.search(text):
+        return None
+    path = files.pop().rstrip(".")
+    strictly = re.search(r"\b(under|below|shorter than|fewer than|less than)\b", text, re.IGNORECASE)
+    return Measure(MeasureKind.PROPERTY, f"lines {path}", at_most=int(re.sub(r"\D", "", lines[0])) - bool(strictly))
+
+
+def _place(text: str) -> str | None:
+    """The one path or package that is named; empty: none is; None: several are."""
+    without_tests = TEST.sub(" ", text)
+    found = {path.rstrip("./") for path in PATHS.findall(without_tests)}
+    found |= {name.strip(".") for name in PACKAGE.findall(PATHS.sub(" ", without_tests))}
+    return None if len(found) > 1 else next(iter(found), "")

@@ -15,7 +15,7 @@ from sisimpur.agents.orchestrator.integration.partial_goals import (
     planner_heard,
     worded,
 )
-from sisimpur.agents.orchestrator.memory.recall import Recall
+from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast

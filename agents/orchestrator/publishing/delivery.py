@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sisimpur.agents.orchestrator.publishing import pull_text
 from sisimpur.shared.forge.forge import Forge, Pull, marked
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.text import defuse
 from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.journal import Journal
 
@@ -57,10 +57,44 @@ class Delivery:
             raise Refused(f"you closed pull request #{found.number}; it is not opened again (retry starts a new round)")
         key = f"{task.id}.a{attempt}:pr"
         self.journal.intend(key, "pull request", task.id, branch.commit, now)
-        title = defuse(self.clean(pull_text.title(task)))
-        body = marked(
-            f"{task.id}:pr", defuse(self.clean(pull_text.body(task, branch, said.goal, said.cost, said.words)))
-        )
-        pull = self.forge.ensure_pull(branch.name, said.into, title, body, pull_text.LABELS, draft=True)
+        title = defuse(self.clean(pull_title(task)))
+        body = marked(f"{task.id}:pr", defuse(self.clean(pull_body(task, branch, said.goal, said.cost, said.words))))
+        pull = self.forge.ensure_pull(branch.name, said.into, title, body, LABELS, draft=True)
         self.journal.achieved(key, str(pull.number))
         return pull
+
+
+# --- the title and the body of a pull request ----------------------------------------------------------------
+
+
+LABELS = ("agents",)
+
+
+def pull_title(task: TaskSpec) -> str:
+    return task.title
+
+
+def pull_body(task: TaskSpec, branch: Branch, goal: str, cost: int, words: Iterable[str] = ()) -> str:
+    """What a reviewer needs: what and why, what was said, how to see that it is right, what it cost, its origin."""
+    parts = [
+        task.description,
+        _section("Before you approve", (f"- {line}" for line in words)),
+        _section("Acceptance criteria", (f"- [ ] {line}" for line in task.acceptance)),
+        _section("Changed", (f"- `{path}`" for path in branch.changed)),
+        _section("Needs your eyes", (f"- `{path}` is a protected path" for path in branch.protected)),
+        _section("Where it comes from", _origin(task, branch, goal, cost)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _origin(task: TaskSpec, branch: Branch, goal: str, cost: int) -> Iterable[str]:
+    yield f"- task: `{task.id}` (`python main.py show {task.id}`)"
+    yield f"- goal: {goal}" if goal else "- goal: dropped into tasks/backlog by the owner"
+    yield f"- commit: {branch.commit}, on top of {branch.base}"
+    yield f"- model cost: ${cents(cost)}"
+    yield "- written by a model; what tests and review say of exactly this commit stands in the comments"
+
+
+def _section(heading: str, lines: Iterable[str]) -> str:
+    text = "\n".join(lines)
+    return f"### {heading}\n\n{text}" if text else ""

@@ -27,7 +27,7 @@ from sisimpur.agents.orchestrator.reports.books import ReportBooks
 from sisimpur.agents.orchestrator.reports.reflecting import Lately, reflect
 from sisimpur.agents.orchestrator.reports.reflection import Reflection
 from sisimpur.agents.orchestrator.reports.report_notice import key_of_day
-from sisimpur.agents.orchestrator.research.research_note import note_path
+from sisimpur.agents.orchestrator.research.researching import note_path
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
 from sisimpur.agents.orchestrator.upkeep import upkeep

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from sisimpur.agents.orchestrator.memory import target_facts
+from sisimpur.agents.orchestrator.memory.setbacks import facts_of_target
 from sisimpur.agents.orchestrator.memory.signature import signature
 from sisimpur.agents.orchestrator.roadmap.weeks import Figure, Week, monday_of
 from sisimpur.shared.model.evidence import Evidence, Failure
@@ -177,7 +177,7 @@ def _of_the_tests(evidence: Evidence | None) -> Cause | None:
 
 def _is_lacking(failure: Failure) -> bool:
     """The test failed for what its environment has not. Of modules and tables nobody knows here whose they are."""
-    return bool(target_facts.facts([failure.text], lambda _: True, touches_tables=True))
+    return bool(facts_of_target([failure.text], lambda _: True, touches_tables=True))
 
 
 def _of_a_try(failure: DayFailure) -> Cause:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import ClassVar, Literal
 
+from sisimpur.agents.planner.facts.code_index import kind
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
 from sisimpur.agents.planner.facts.views import clean, definitions, numbered, parts, whole
@@ -17,17 +18,20 @@ from sisimpur.shared.model.text import one_line
 
 ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 4, 30, 24_000  # questions, and characters of all answers
 LONG_FILE, LONG_PARTS = 20_000, 6_000  # characters of a file, and of one that is longer
+MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_ALIKE = 3, 8, 20, 5
 LONGEST_ASK, MOST_COMPARED = 200, 10_000
 
 
 @dataclass(frozen=True)
 class FactAsk:
-    """Something that the model wants to see before it answers: a file, a definition (`path::Name`) or a word."""
+    """Something that the model wants to see before it answers: a file, a definition (`path::Name`), a word, or where
+    the names stand that a file defines.
+    """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     goal_id: str
-    kind: Literal["file", "definition", "search"]
+    kind: Literal["file", "definition", "search", "uses"]
     what: str
 
 
@@ -62,6 +66,8 @@ def _answer(source: SourceTree, meanings: Meanings, ask: FactAsk) -> str:
         return _file(source, what)
     if ask.kind == "definition":
         return _definition(source, meanings, what)
+    if ask.kind == "uses":
+        return _uses(source, meanings, what)
     called = [path for path in source.files() if len(what) > 1 and what in path and is_plain_path(path)][:MOST_USES]
     files = [f"files called so: {', '.join(called)}"] if called else []
     return "\n".join([*files, *_lines_with(source, what, MOST_HITS)]) or f"no line holds it{_alike(meanings, what)}"
@@ -113,6 +119,20 @@ def _definition(source: SourceTree, meanings: Meanings, what: str) -> str:
             *(["where it stands:", *uses] if uses else []),
         ]
     )
+
+
+def _uses(source: SourceTree, meanings: Meanings, what: str) -> str:
+    """A line for each definition of a file: dead code is that whose name stands nowhere else, or in tests only."""
+    path, problem = _found(source, what)
+    lines = [f"{each.name} (line {each.line}): {_places(here, found)}" for each, here, found in meanings.uses(path)]
+    return problem or "\n".join(lines) or "it defines nothing"
+
+
+def _places(here: int, found: Mapping[str, int]) -> str:
+    most = sorted(found, key=lambda path: (kind(path) == "tests", kind(path) == "prose", path))
+    told = [f"{path} {found[path]}" for path in most[:MOST_PLACES]]
+    more = [f"and {len(most) - MOST_PLACES} more files"] if len(most) > MOST_PLACES else []
+    return ", ".join([*([f"{here} more here"] if here else []), *told, *more]) or "its name stands nowhere else"
 
 
 def _defining(source: SourceTree, name: str) -> Iterable[str]:

@@ -2,91 +2,30 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from sisimpur.shared.repo.definitions import CodeDefinition
+from sisimpur.shared.repo.definitions import definitions as defined_in
 
 LONGEST_LINE, LONGEST_WHOLE = 200, 20_000
 LONGEST_DEFINITION = 60  # lines; of a longer one the places that matter
 MOST_SIGNATURES, FEW_SIGNATURES = 60, 25
 BEFORE, AFTER = 2, 8  # lines around a place that stands in no definition
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-GUESSED = re.compile(
-    r"(\s*)(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:def|class|function|func|fn|interface|struct)\s+(\w+)"
-)
 CONSTANT = re.compile(r"(?:export const )?[A-Z][A-Z0-9_]+\s*(?::[^=]+)?=[^=]")
 TOLD = re.compile(r"[rRuU]?(?:\"\"\"|''')\s*\w|/\*\*?\s*\w|(?://|#)\s*\w")
 
 Lines = Sequence[str]
 
 
-@dataclass(frozen=True)
-class Definition:
-    """A class or a function. `line` is that of its name; `first` that of its decorators; `body` begins after its text.
-
-    Lines from `line` up to `body` are its head and docstring.
-    """
-
-    name: str  # `Class.method`
-    line: int
-    first: int
-    last: int
-    body: int
-    signature: str
-
-    @property
-    def depth(self) -> int:
-        return self.name.count(".")
-
-
 def clean(line: str, longest: int = LONGEST_LINE) -> str:
     return CONTROL.sub("\ufffd", line[:longest])
 
 
-def definitions(lines: Lines) -> tuple[Definition, ...]:
-    """Classes, functions and methods, in their order; of what Python cannot read, what looks like one."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the target's code, not ours
-            tree = ast.parse("\n".join(lines))
-        return tuple(_parsed(tree.body, ""))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return tuple(_guessed(lines))
-
-
-def _parsed(body: Iterable[ast.stmt], within: str) -> Iterator[Definition]:
-    for node in body:
-        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        first = min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
-        told = node.body[0].end_lineno if ast.get_docstring(node, clean=False) is not None else None
-        start = (told or node.body[0].lineno - 1) + 1
-        if isinstance(node, ast.ClassDef):
-            signature = f"class {node.name}"
-        else:
-            names = ", ".join(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
-            signature = f"def {node.name}({names})"
-        last = node.end_lineno or node.lineno
-        yield Definition(within + node.name, node.lineno, first, last, start, signature)
-        if isinstance(node, ast.ClassDef):
-            yield from _parsed(node.body, f"{within}{node.name}.")
-
-
-def _guessed(lines: Lines) -> Iterator[Definition]:
-    """By indentation: each lasts up to the next that is not inside of it."""
-    found = [(number, match) for number, line in enumerate(lines, 1) if (match := GUESSED.match(line))]
-    ends: dict[int, int] = {}
-    after: list[tuple[int, int]] = []  # (indentation, line) of those below, each deeper than the one before it
-    for number, match in reversed(found):
-        while after and after[-1][0] > len(match[1]):
-            after.pop()
-        ends[number] = (after[-1][1] if after else len(lines) + 1) - 1
-        after.append((len(match[1]), number))
-    for number, match in found:
-        signature = " ".join(lines[number - 1].split(":")[0].rstrip(" {").split())
-        yield Definition(match[2], number, number, ends[number], number + 1, signature)
+def definitions(lines: Lines) -> tuple[CodeDefinition, ...]:
+    """Classes, functions and methods, in their order."""
+    return defined_in("\n".join(lines))
 
 
 def outlined(lines: Lines) -> Iterator[tuple[int, str]]:
@@ -148,13 +87,13 @@ def _imports(lines: Lines) -> Iterator[int]:
 
 
 def _ranked(
-    lines: Lines, known: Sequence[Definition], worth: Mapping[int, float]
+    lines: Lines, known: Sequence[CodeDefinition], worth: Mapping[int, float]
 ) -> list[tuple[float, frozenset[int]]]:
     """(how much it tells, its lines), the most telling first. A line counts for the innermost definition."""
-    inner: dict[int, Definition] = {}
+    inner: dict[int, CodeDefinition] = {}
     for one in known:  # outer ones come first
         inner |= dict.fromkeys(range(one.first, one.last + 1), one)
-    told: dict[Definition, dict[int, float]] = {}
+    told: dict[CodeDefinition, dict[int, float]] = {}
     places: list[tuple[float, frozenset[int]]] = []
     for number, value in worth.items():
         if (each := inner.get(number)) is None:
@@ -167,7 +106,7 @@ def _ranked(
     return sorted(places, key=lambda place: (-place[0], min(place[1])))
 
 
-def _text(each: Definition, places: Collection[int]) -> frozenset[int]:
+def _text(each: CodeDefinition, places: Collection[int]) -> frozenset[int]:
     """All lines of a definition, or of a long one its head and what stands around the places."""
     if each.last - each.first < LONGEST_DEFINITION:
         return frozenset(range(each.first, each.last + 1))

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.sandbox import workflow_linters
+from sisimpur.shared.sandbox.linter import rows
 
 ABSENT = 93  # how a tool's command ends that is not installed
 DJANGO = "sisimpur-django "  # begins each line of inside/gate_django.py
@@ -151,7 +151,7 @@ def compose(output: str) -> Iterator[ToolRemark | str]:
 
 def workflow(tool: str, output: str) -> Iterator[ToolRemark | str]:
     """Answer of a linter of workflows. A form of risk that a file has already is known there."""
-    for row in workflow_linters.rows(tool, json.loads(output)):
+    for row in rows(tool, json.loads(output)):
         yield ToolRemark(f"{row.path} {row.rule}", f"{row.path}:{row.line}: {row.text}")
 
 

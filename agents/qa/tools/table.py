@@ -17,7 +17,7 @@ from sisimpur.agents.qa.tools import own_readings, readings
 from sisimpur.agents.qa.tools.readings import ABSENT, Reader, ToolRemark
 from sisimpur.shared.model.evidence import Remedy
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.sandbox.workflow_linters import AUDIT, OPTIONS, SCHEMA
+from sisimpur.shared.sandbox.linter import AUDIT, OPTIONS, SCHEMA
 
 MANAGE = "manage.py"
 

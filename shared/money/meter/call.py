@@ -19,8 +19,7 @@ from sisimpur.shared.model.schedule import back_off
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.answer import STOPPING, HttpReply, Rejected, Then, judge, no_answer, read_complaint
 from sisimpur.shared.money.meter.request import Asked
-from sisimpur.shared.money.meter.sse import ArrivingMessage, Splitter
-from sisimpur.shared.money.meter.upstream import Response, UpstreamClient
+from sisimpur.shared.money.meter.upstream import ArrivingMessage, Response, Splitter, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing, Unpriced, usage_of
 from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket
 from sisimpur.shared.money.token_budget import Ask, Caps, Refusal, TokenUsage, cost
