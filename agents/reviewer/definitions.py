@@ -6,13 +6,9 @@ Names are followed through imports to the repository's own files; what a class i
 from __future__ import annotations
 
 import ast
-<<<<<<< HEAD
-from collections.abc import Iterator, Sequence
-=======
 import re
 from collections import Counter
-from collections.abc import Iterator
->>>>>>> main
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -20,7 +16,7 @@ from itertools import chain, islice
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, target_names
 from sisimpur.shared.model.change import usually_holds_keys
-from sisimpur.shared.repo.definitions import Defining, Definition, defined
+from sisimpur.shared.repo.definitions import Defining, CodeDefinition, defined
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed
@@ -39,12 +35,12 @@ class _Place:
 def called(case: Case, chunk: Chunk) -> str:
     """The product's files first; empty: everything called is shown, or somebody else's."""
     texts: list[str] = []
-    known: dict[str, Sequence[Definition]] = {}
+    known: dict[str, Sequence[CodeDefinition]] = {}
     room, left = MOST_CHARS, MOST_READ
     for place in dict.fromkeys(_places(case, chunk)):
         if place.path not in known:
             left -= len(case.read(place.path) or "")
-            known[place.path] = _defined(case, place.path) if left >= 0 else ()
+            known[place.path] = _of_file(case, place.path) if left >= 0 else ()
         text = _text(case, chunk, place, known[place.path])
         if text and len(text) <= room:
             texts.append(text)
@@ -75,7 +71,7 @@ def _is_new(file: ChangedFile, node: ast.stmt | ast.expr) -> bool:
     return bool(file.first_added(node.lineno, node.end_lineno or node.lineno))
 
 
-def _text(case: Case, chunk: Chunk, place: _Place, known: Sequence[Definition]) -> str:
+def _text(case: Case, chunk: Chunk, place: _Place, known: Sequence[CodeDefinition]) -> str:
     found = [one for one in known if one.name == place.name]
     if not found:
         return ""
@@ -88,7 +84,7 @@ def _text(case: Case, chunk: Chunk, place: _Place, known: Sequence[Definition]) 
     return "\n".join((f"=== {place.path}, from line {first}", *lines, *cut))
 
 
-def _defined(case: Case, path: str) -> Sequence[Definition]:
+def _of_file(case: Case, path: str) -> Sequence[CodeDefinition]:
     """Nothing of a file that usually holds keys."""
     changed = next((file for file in case.files if file.path == path), None)
     text = None if changed or usually_holds_keys(path) else case.read(path)

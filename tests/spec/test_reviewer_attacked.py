@@ -9,11 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-<<<<<<< HEAD
-from sisimpur.agents.reviewer.definitions import called
-=======
-from sisimpur.agents.reviewer.definitions import MOST_FILES, gone
->>>>>>> main
+from sisimpur.agents.reviewer.definitions import MOST_FILES, called, gone
 from sisimpur.agents.reviewer.diff_analyzer import chunks
 from sisimpur.agents.reviewer.rules import rules
 from sisimpur.agents.reviewer.rules.case import ChangedFile
