@@ -132,6 +132,7 @@ MAX_CHANGES = 24_000  # characters of all differences
 MAX_FILES = 24_000  # of all files
 LARGEST_FILE = 10_000  # of one of them
 MAX_BLOCK = 8_000  # of any other block
+OF_A_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 NAMED = re.compile(r"[\w-][\w./-]*")
 
 
@@ -173,7 +174,7 @@ class GoalEvaluator:
             tasks=_block(map(_task, work.tasks), "tasks"),
             words=_block(_words(work), "words"),
             changes=quoted(_changes(work, tree), "changes"),
-            files=quoted(_files(work, tree, commit), "files"),
+            files=_files(work, tree, commit) or quoted("", "files"),
         )
         return self.asker.ask(run, prompt.system, prompt.user, EndReading)
 
@@ -200,13 +201,19 @@ def _changes(work: GoalWork, tree: MergedTree) -> str:
 
 def _difference(tree: MergedTree, before: str, after: str) -> str:
     try:
-        return tree.diff(before, after).decode("utf-8", "replace")
+        patch = tree.diff(before, after).decode("utf-8", "replace")
     except (Refused, Stumble) as problem:  # not here any more, or too large
         return f"({problem})"
+    return "".join(part for part in OF_A_FILE.split(patch) if not usually_holds_keys(_path(part)))
+
+
+def _path(part: str) -> str:
+    """The path of one file's part of a patch."""
+    return re.split(r' "?b/', part.partition("\n")[0])[-1].rstrip('"')
 
 
 def _files(work: GoalWork, tree: MergedTree, commit: str) -> str:
-    """The files that the goal and its tasks name, small ones first and whole."""
+    """The files that the goal and its tasks name, small ones first and whole; none can speak as another one."""
     there = {entry.path for entry in tree.tree(commit) if not usually_holds_keys(entry.path)}
     said = NAMED.findall("\n".join((work.goal.title, *work.goal.details)))
     named = [*said, *(path for task in work.tasks for path in (*task.files, *task.new_files, *task.context))]
@@ -214,11 +221,11 @@ def _files(work: GoalWork, tree: MergedTree, commit: str) -> str:
     shown, room = [], MAX_FILES
     for path, text in sorted(texts.items(), key=lambda one: (len(one[1]), one[0])):
         part = _cut(text, min(LARGEST_FILE, room))
-        shown.append(f"=== {path}\n{part}")
+        shown.append(f"{path}:\n{quoted(part, 'file')}")
         room -= len(part)
         if room <= 0:
             break
-    return "\n".join(shown)
+    return "\n\n".join(shown)
 
 
 def _text(tree: MergedTree, commit: str, path: str) -> str:
