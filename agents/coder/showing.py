@@ -14,7 +14,7 @@ from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.work import Correction, TaskSpec
 from sisimpur.shared.repo.definitions import definitions, parse
-from sisimpur.shared.repo.file_parts import LEFT_OUT, lines_of, place_of, view
+from sisimpur.shared.repo.file_parts import LEFT_OUT, changed_lines, lines_of, place_of, view
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import remove_folder, write_text
 
@@ -26,7 +26,6 @@ PARTS = """
 Long files are shown by their parts. A line that begins with ⋮ is ours and not in the file: it says which lines are left
 out, and what stands there. Edits are made to the whole file.
 """
-HUNK = re.compile(r"^\+\+\+ b/(.+)$|^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 
 # --- what it is shown ----------------------------------------------------------------------------------------
@@ -53,15 +52,7 @@ def with_views(job: EngineJob, words: str) -> EngineJob:
 def words_of(asked: TaskSpec, correction: Correction | None, patch: bytes) -> str:
     """All that says which parts matter. `patch`: the change that is to be corrected."""
     told = (asked.title, asked.description, *asked.acceptance, correction.findings if correction else "")
-    return "\n".join((*told, *_changed_lines(patch.decode("utf-8", "replace"))))
-
-
-def _changed_lines(patch: str) -> Iterator[str]:
-    path = ""
-    for found in HUNK.finditer(patch):
-        path = found[1] or path
-        if found[2]:
-            yield f"{path}:{found[2]}-{int(found[2]) + max(int(found[3] or 1), 1) - 1}"
+    return "\n".join((*told, *changed_lines(patch.decode("utf-8", "replace"))))
 
 
 def _text(folder: Path, path: str) -> str:

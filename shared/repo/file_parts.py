@@ -24,6 +24,7 @@ WORD = re.compile(r"\w+")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a name
 NUMBERS = r"(\d{1,6})(?:\s?[-–]\s?(\d{1,6}))?"
 LISTED = re.compile(r"\blines? ((?:\d{1,6}|\s?[-–,]\s?|\s(?:and|to)\s){1,40})")
+HUNK = re.compile(r"^\+\+\+ b/(.+)$|^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 IS_NAME = re.compile(r"_|\.|[a-z][A-Z]|^[A-Z]\w*[a-z]\w*[A-Z]|\d")  # no plain word of English
 
 
@@ -35,17 +36,20 @@ def lines_of(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def view(path: str, text: str, words: str) -> str:
-    """What is shown of the file in place of all of it; empty: all of it is shown. `words`: what the task says."""
-    if len(text) <= LONG:
+def view(path: str, text: str, words: str, long: int = LONG, most: int = MOST) -> str:
+    """What is shown of the file in place of all of it; empty: all of it is shown. `words`: what the task says.
+
+    `long`, `most`: characters of a file that is shown in parts, and of these.
+    """
+    if len(text) <= long:
         return ""
     lines, known = lines_of(text), definitions(text)
     wanted = dict.fromkeys(_wanted(path, lines, known, words))
-    if not wanted and len(text) <= WHOLE:
+    if not wanted and len(text) <= WHOLE and most == MOST:
         return ""
     head = range(1, min(HEAD, known[0].first - 1 if known else HEAD) + 1)
     shown: set[int] = set()
-    room = MOST
+    room = most
     for part in (*(range(number, number + 1) for number in head), *wanted):
         new = [number for number in part if number not in shown and number <= len(lines)]
         if (size := sum(len(lines[number - 1]) for number in new)) <= room:
@@ -55,6 +59,15 @@ def view(path: str, text: str, words: str) -> str:
         if number - 1 in shown and not line.strip():
             shown.add(number)
     return "".join(_rendered(lines, shown, known)) if len(shown) < len(lines) else ""
+
+
+def changed_lines(patch: str) -> Iterator[str]:
+    """`path:10-12` for each place of a patch: words that name what it has touched."""
+    path = ""
+    for found in HUNK.finditer(patch):
+        path = found[1] or path
+        if found[2]:
+            yield f"{path}:{found[2]}-{int(found[2]) + max(int(found[3] or 1), 1) - 1}"
 
 
 def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words: str) -> Iterator[range]:

@@ -10,7 +10,9 @@ from typing import Literal, Protocol
 from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
 from sisimpur.shared.model.change import HasPath, usually_holds_keys
 from sisimpur.shared.model.errors import Refused, Stumble
+from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.work import Goal, GoalWord, Run, TaskSpec
+from sisimpur.shared.repo.file_parts import changed_lines, lines_of, view
 
 MAX_CHANGES = 24_000  # characters of all differences
 MAX_FILES = 24_000  # of all files
@@ -52,13 +54,14 @@ class GoalEvaluator:
 
     def read(self, run: Run, work: GoalWork, tree: MergedTree, commit: str) -> EndReading:
         """Ask once, about the tree of this commit. Errors are those of the asker."""
+        patches = [_difference(tree, *ends) for ends in work.changes]
         prompt = self.prompts.render(
             "orchestrator/goal_end",
             goal=_block((work.goal.title, *(f"- {detail}" for detail in work.goal.details)), "goal"),
             tasks=_block(map(_task, work.tasks), "tasks"),
             words=_block(_words(work), "words"),
-            changes=quoted(_changes(work, tree), "changes"),
-            files=_files(work, tree, commit) or quoted("", "files"),
+            changes=quoted(_changes(patches), "changes"),
+            files=_files(work, tree, commit, "\n".join(patches)) or quoted("", "files"),
         )
         return self.asker.ask(run, prompt.system, prompt.user, EndReading)
 
@@ -77,10 +80,9 @@ def _words(work: GoalWork) -> Iterable[str]:
     yield from (f"{word.kind}{f' ({word.task})' if word.task else ''}: {word.text}" for word in work.words)
 
 
-def _changes(work: GoalWork, tree: MergedTree) -> str:
+def _changes(patches: Sequence[str]) -> str:
     """Each change has the same share of the room; what is cut says so."""
-    share = MAX_CHANGES // max(1, len(work.changes))
-    return "\n".join(_cut(_difference(tree, *ends), share) for ends in work.changes)
+    return "\n".join(_cut(patch, MAX_CHANGES // max(1, len(patches))) for patch in patches)
 
 
 def _difference(tree: MergedTree, before: str, after: str) -> str:
@@ -96,20 +98,25 @@ def _path(part: str) -> str:
     return re.split(r' "?b/', part.partition("\n")[0])[-1].rstrip('"')
 
 
-def _files(work: GoalWork, tree: MergedTree, commit: str) -> str:
-    """The files that the goal and its tasks name, small ones first and whole."""
+def _files(work: GoalWork, tree: MergedTree, commit: str, patch: str) -> str:
+    """The files that the goal and its tasks name, the product's and small ones first; none can speak as another one.
+
+    Long ones by the parts that the words or the changes are about; one that is new stands in the changes.
+    """
     there = {entry.path for entry in tree.tree(commit) if not usually_holds_keys(entry.path)}
-    said = NAMED.findall("\n".join((work.goal.title, *work.goal.details)))
-    named = [*said, *(path for task in work.tasks for path in (*task.files, *task.new_files, *task.context))]
+    said = "\n".join((work.goal.title, *work.goal.details))
+    named = [*NAMED.findall(said), *(path for task in work.tasks for path in (*task.files, *task.context))]
     texts = {path: _text(tree, commit, path) for path in dict.fromkeys(named) if path in there}
+    words = "\n".join((said, *map(_task, work.tasks), *changed_lines(patch)))
     shown, room = [], MAX_FILES
-    for path, text in sorted(texts.items(), key=lambda one: (len(one[1]), one[0])):
-        part = _cut(text, min(LARGEST_FILE, room))
-        shown.append(f"=== {path}\n{part}")
+    for path, text in sorted(texts.items(), key=lambda one: (is_test_file(one[0]), len(one[1]), one[0])):
+        part = view(path, text, words, LARGEST_FILE, LARGEST_FILE) or text
+        part = _cut(part, min(2 * LARGEST_FILE, room))
+        shown.append(f"{path} ({len(lines_of(text))} lines):\n{quoted(part, 'file')}")
         room -= len(part)
         if room <= 0:
             break
-    return "\n".join(shown)
+    return "\n\n".join(shown)
 
 
 def _text(tree: MergedTree, commit: str, path: str) -> str:
