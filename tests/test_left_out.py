@@ -17,6 +17,9 @@ HUB, TESTS = "simulators/github/api.py", "tests/edges/test_local_github.py"
 HUBS, MODELS = (f"{what} is looked at, nothing of the product" for what in ("our local GitHub", "the scripted model"))
 
 
+CONTRACTS = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "tests").rglob("*_contract.py")))
+
+
 @pytest.mark.parametrize("row", listed(), ids=lambda row: row.why)
 def test_whatever_is_listed_is_there(row: LeftOut) -> None:
     known = [path for path in (ROOT / "tests").rglob("test_*.py") if row.is_touched_by(str(path.relative_to(ROOT)))]
@@ -24,7 +27,9 @@ def test_whatever_is_listed_is_there(row: LeftOut) -> None:
     for pattern in row.tests:
         file, _, name = pattern.partition("[[]")[0].partition("::")
         assert any(str(path.relative_to(ROOT)).startswith(file) for path in known), pattern
-        assert re.search(rf"^(def|class) {name.replace('*', '.*')}", texts, re.MULTILINE), pattern
+        own, _, inherited = name.partition("::")
+        assert re.search(rf"^(def|class) {own.replace('*', '.*')}", texts, re.MULTILINE), pattern
+        assert not inherited or re.search(rf"^    def {inherited}", CONTRACTS, re.MULTILINE), pattern
     for beginning in row.unless_changed:
         assert (ROOT / beginning).exists(), beginning
 

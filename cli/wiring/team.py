@@ -16,7 +16,7 @@ from sisimpur.agents.coder.routes import Routes
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.agents.orchestrator.goals.ends import GoalEvaluator
+from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.shared.money.token_budget import dollars
 from sisimpur.shared.system.clock import ManualClock
@@ -111,18 +109,26 @@ def asked(model: ScriptedModel, agent: str) -> list[str]:
     return [body for body in whole if f"You are the {agent} of a small software team" in body]
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, list[ScriptedModel]]:
-    """The same three days in two homes; what is seen is the first one's."""
+Played = tuple[Stage, list[ScriptedModel]]  # the first home's; the models of both
+
+
+def test_three_days_without_you(tmp_path: Path) -> None:
+    """The same three days in two homes, lived once for all that is asked of them."""
     stages, models = list[Stage](), list[ScriptedModel]()
     for name in ("one", "other"):
         with ScriptedModel(script()) as model:
-            stages.append(three_days(tmp_path_factory.mktemp("without-you") / name, model))
+            stages.append(three_days(tmp_path / name, model))
             models.append(model)
-    return stages[0], models
+    played = stages[0], models
+    each_day_goes_on_where_the_roadmap_stands(played)
+    a_report_of_each_day_is_there_and_was_sent(played)
+    the_spend_of_each_day_stays_inside(played)
+    what_was_learned_on_the_first_day_stands_in_a_prompt_of_the_second(played)
+    what_a_page_orders_stands_in_the_note_and_nowhere_else(played)
+    the_same_days_again_give_the_same_plans(played)
 
 
-def test_each_day_goes_on_where_the_roadmap_stands(played: tuple[Stage, list[ScriptedModel]]) -> None:
+def each_day_goes_on_where_the_roadmap_stands(played: Played) -> None:
     stage, (model, _) = played
     assert len(asked(model, "Planner")) == 3 and len(asked(model, "Orchestrator")) == 1, "the vision is read once"
     for prompt, parts in zip(asked(model, "Planner"), TURNS, strict=True):
@@ -134,7 +140,7 @@ def test_each_day_goes_on_where_the_roadmap_stands(played: tuple[Stage, list[Scr
         assert (roadmap.count("- [x] "), roadmap.count("- [ ] ")) == (done, 5 - done)
 
 
-def test_a_report_of_each_day_is_there_and_was_sent(played: tuple[Stage, list[ScriptedModel]]) -> None:
+def a_report_of_each_day_is_there_and_was_sent(played: Played) -> None:
     stage, _ = played
     for day, parts in zip(THE_DAYS, TURNS, strict=True):
         text = (stage.home.reports / f"{day}.md").read_text()
@@ -142,7 +148,7 @@ def test_a_report_of_each_day_is_there_and_was_sent(played: tuple[Stage, list[Sc
     assert Mailbox(stage.root / "box").told() == [f"{day}:day" for day in THE_DAYS]
 
 
-def test_the_spend_of_each_day_stays_inside(played: tuple[Stage, list[ScriptedModel]]) -> None:
+def the_spend_of_each_day_stays_inside(played: Played) -> None:
     stage, (model, _) = played
     with stage.records() as records:
         used = [records.spending.totals(day, dollars(CAP)).used for day in THE_DAYS]
@@ -150,16 +156,14 @@ def test_the_spend_of_each_day_stays_inside(played: tuple[Stage, list[ScriptedMo
     assert sum(used) >= model.billed > 0
 
 
-def test_what_was_learned_on_the_first_day_stands_in_a_prompt_of_the_second(
-    played: tuple[Stage, list[ScriptedModel]],
-) -> None:
+def what_was_learned_on_the_first_day_stands_in_a_prompt_of_the_second(played: Played) -> None:
     stage, _ = played
     (again,) = [job.message for job in stage.jobs if "part2.py" in job.edit and "What was found" in job.message]
     assert f"“{TITLES[0]}” first came to: {TRACE}" in again
     assert "learned on 2026-11-20" in again
 
 
-def test_what_a_page_orders_stands_in_the_note_and_nowhere_else(played: tuple[Stage, list[ScriptedModel]]) -> None:
+def what_a_page_orders_stands_in_the_note_and_nowhere_else(played: Played) -> None:
     stage, (model, _) = played
     assert f"   > {ORDER}" in (stage.home.root / NOTE).read_text()
     for agent in ("Planner", "Reviewer", "Orchestrator"):
@@ -169,9 +173,9 @@ def test_what_a_page_orders_stands_in_the_note_and_nowhere_else(played: tuple[St
     assert "sk-attack" not in outside
 
 
-def test_the_same_days_again_give_the_same_plans(played: tuple[Stage, list[ScriptedModel]]) -> None:
+def the_same_days_again_give_the_same_plans(played: Played) -> None:
     stage, models = played
-    other = stage.root.parent.parent / "without-you1" / "other"
+    other = stage.root.with_name("other")
     for day in ("20", "21", "22"):
         for name in ("DAILY_PLAN.md", "ROADMAP.md"):
             here, there = (root / "kept" / day / name for root in (stage.root, other))

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.inbox.owner_words import (
-    LONGEST,
-    OwnerAnswer,
-    answer_in,
-    answers_in,
-    counting,
-    last_word,
-)
+from sisimpur.agents.orchestrator.inbox.inbox import LONGEST, OwnerAnswer, answer_in, answers_in, counting, last_word
 from sisimpur.agents.orchestrator.vision.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse
 from sisimpur.shared.forge.forge import Comment, Issue, Verdict

@@ -220,7 +220,8 @@ def _shown(index: CodeIndex, spoken: Sequence[Relevance], room: int, kept_free: 
     unfilled = int(room * (1 - FILLED))
     for paths, free in ((first, 0), (beside, kept_free), (others, max(kept_free, unfilled))):
         for path in paths:
-            text = _view(index, path, spoken, path in named, room - free) if path not in shown else ""
+            is_tried = path not in shown and (path in named or _cost(index, path, is_named=False) <= room - free)
+            text = _view(index, path, spoken, path in named, room - free) if is_tried else ""
             if text and len(text) + 2 <= room - free:
                 shown[path] = text
                 room -= len(text) + 2

@@ -23,18 +23,23 @@ from sisimpur.shared.model.scope import matches
 
 LONGEST_NAMES = 4_000  # characters of one file's definitions
 LONG_FILE = 20_000  # characters; a longer one is never shown whole
-DEPTHS = (5, 4, 3, 2, 1)  # of folders, while not even counts fit
+NEAR = 40  # files nearest to the goals: what they define goes after the names of folders far from them
 FIXTURES = ("fixtures", "locale", "testdata", "*.snap")
 FUNCTION = re.compile(r"(?:export +)?const +(\w+) *= *(?:async *)?(?:function\b|\([^()\n]*\) *=>|\w+ *=>)")
 
 
 @dataclass(frozen=True)
 class Detail:
-    """Detail that is left out: of these files what they define, of those the names; folders below a depth are one."""
+    """Detail that is left out: of these files what they define, of those the names.
+
+    `spare`: nobody edits them, one line is enough for all folders that hold nothing else; `is_merged`: so it is for
+    all whose names are left out.
+    """
 
     undefined: frozenset[str] = frozenset()
     unnamed: frozenset[str] = frozenset()
-    depth: int = 99
+    spare: frozenset[str] = frozenset()
+    is_merged: bool = False
 
 
 def repository_map(
@@ -77,20 +82,22 @@ def _defined(file: IndexedFile) -> Iterator[str]:
 def _steps(index: CodeIndex, goals: Sequence[Relevance], kept: Collection[str]) -> Iterator[Detail]:
     """What is left out next, the least of a loss first."""
     named = {path for goal in goals for path in goal.named}
-    near = {path: max((goal.worth.get(path, 0.0) for goal in goals), default=0.0) for path in index.paths}
+    worth = {path: max((goal.worth.get(path, 0.0) for goal in goals), default=0.0) for path in index.paths}
     folders: defaultdict[str, set[str]] = defaultdict(set)
     for path in index.paths:
         if dirname(path) not in {*kept, *map(dirname, named)}:
             folders[dirname(path)].add(path)
     for is_spare in (partial(_is_dull, index), lambda path: kind(path) == "looks"):
-        yield from (Detail(unnamed=frozenset(filter(is_spare, paths))) for _, paths in sorted(folders.items()))
+        yield from (Detail(spare=frozenset(filter(is_spare, paths))) for _, paths in sorted(folders.items()))
     defining = [path for path, file in index.files.items() if file.is_code and path not in named]
-    for path in sorted(defining, key=lambda path: (kind(path) != "tests", near[path], path)):
-        yield Detail(undefined=frozenset([path]))
-    nearest = {folder: max(near[path] for path in paths) for folder, paths in folders.items()}
-    for folder in sorted(folders, key=lambda folder: (nearest[folder], -folder.count("/"), folder)):
-        yield Detail(unnamed=frozenset(folders[folder]))
-    yield from (Detail(depth=depth) for depth in DEPTHS)
+    defining.sort(key=lambda path: (kind(path) != "tests", worth[path], path))
+    near = defining[-NEAR:]
+    yield from (Detail(undefined=frozenset([path])) for path in defining[:-NEAR])
+    far = {folder: max(worth[path] for path in paths) for folder, paths in folders.items() if paths.isdisjoint(near)}
+    yield from (Detail(unnamed=frozenset(folders[folder])) for folder in sorted(far, key=lambda one: (far[one], one)))
+    yield from (Detail(undefined=frozenset([path])) for path in near)
+    yield from (Detail(unnamed=frozenset(paths)) for folder, paths in sorted(folders.items()) if folder not in far)
+    yield Detail(is_merged=True)
 
 
 def _is_dull(index: CodeIndex, path: str) -> bool:
@@ -99,7 +106,8 @@ def _is_dull(index: CodeIndex, path: str) -> bool:
 
 
 def _without(one: Detail, other: Detail) -> Detail:
-    return Detail(one.undefined | other.undefined, one.unnamed | other.unnamed, min(one.depth, other.depth))
+    undefined, unnamed = one.undefined | other.undefined, one.unnamed | other.unnamed
+    return Detail(undefined, unnamed, one.spare | other.spare, other.is_merged)
 
 
 # --- as it is shown ------------------------------------------------------------------------------------------
@@ -108,16 +116,27 @@ def _without(one: Detail, other: Detail) -> Detail:
 def _rendered(index: CodeIndex, told: Mapping[str, str], left_out: Detail) -> str:
     folders: defaultdict[str, list[str]] = defaultdict(list)
     counted: defaultdict[str, list[str]] = defaultdict(list)
+    merged = left_out.spare | (left_out.unnamed if left_out.is_merged else frozenset())
+    open_ = {
+        above for folder in {dirname(path) for path in index.paths if path not in merged} for above in _above(folder)
+    }
     for path in index.paths:
-        if path in left_out.unnamed:
-            counted["/".join(dirname(path).split("/")[: left_out.depth])].append(path)
+        folder = dirname(path)
+        if path in merged:
+            counted[next((above for above in _above(folder) if above not in open_), folder)].append(path)
         else:
-            folders[dirname(path)].append(path)
+            (counted if path in left_out.unnamed else folders)[folder].append(path)
     lines = [f"{len(index.paths)} files:"]
     defined = {path: text for path, text in told.items() if path not in left_out.undefined}
     for folder in sorted({*folders, *counted}):
         lines += _folder(index, defined, folder, folders.get(folder, ()), counted.get(folder, ()))
     return "\n".join(lines)
+
+
+def _above(folder: str) -> Iterator[str]:
+    """The folders that a folder lies in, from the root on, and itself: where nothing is named, one line is enough."""
+    parts = folder.split("/") if folder else []
+    yield from ("/".join(parts[:depth]) for depth in range(len(parts) + 1))
 
 
 def _folder(
