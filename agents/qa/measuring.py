@@ -16,6 +16,7 @@ from typing import assert_never
 from sisimpur.agents.qa.gathering import CommitSource, text_of
 from sisimpur.agents.qa.runner.suite import RawTestRun
 from sisimpur.agents.qa.tools.readings import ABSENT
+from sisimpur.agents.qa.tools.table import ENVIRONMENTS_OWN
 from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.errors import BrokenSetup, Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Figure, SuiteRun, is_test_file
@@ -34,15 +35,6 @@ ENVIRONMENTS = (
     "pylint",
 )  # of the target's own environment, if it has them
 OPTION = re.compile(r"--(?:disable-noqa|strict|(?:max-line-length|select|ignore|extend-ignore)=[\w,]{1,200})")
-# Python, without the folder that it is started in: no file of the repository takes the place of the tool, or of a part.
-WITHOUT_THE_REPOSITORY = f"""import sys
-sys.path = [place for place in sys.path if place]
-import importlib.util, runpy
-tool = sys.argv.pop(1)
-if importlib.util.find_spec(tool) is None:
-    sys.exit({ABSENT})
-runpy.run_module(tool, run_name='__main__', alter_sys=True)
-"""
 FINDING = re.compile(r"^[^:\n]{1,500}:\d+:(?!\d+: note|\s*note)", re.MULTILINE)
 CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")  # of the tools, in any folder
 
@@ -114,7 +106,7 @@ class Measuring:
         )
 
     def _of_environment(self, tool: str, options: Sequence[str], paths: Sequence[str]) -> Figure:
-        inner = f'python -c "{WITHOUT_THE_REPOSITORY}" {tool} "$@" 2>/dev/null'
+        inner = f'{ENVIRONMENTS_OWN} {tool} "$@" 2>/dev/null'
         run = self.said(shlex.join(("sh", "-c", inner, "sh", *options, "--", *paths)))
         if run.code == ABSENT:
             return Figure(None, f"{tool} is not in the environment of the tests; name it in `setup:`")

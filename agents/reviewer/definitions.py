@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -16,10 +16,11 @@ from itertools import chain, islice
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, target_names
 from sisimpur.shared.model.change import usually_holds_keys
-from sisimpur.shared.repo.definitions import Defining, defined
+from sisimpur.shared.repo.definitions import CodeDefinition, Defining, defined
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed
+MOST_READ = 1_000_000  # characters of the files that these lead to
 MOSTLY = 2 / 3  # of its lines, from which on a definition is shown by the change itself
 
 
@@ -34,9 +35,13 @@ class _Place:
 def called(case: Case, chunk: Chunk) -> str:
     """The product's files first; empty: everything called is shown, or somebody else's."""
     texts: list[str] = []
-    room = MOST_CHARS
+    known: dict[str, Sequence[CodeDefinition]] = {}
+    room, left = MOST_CHARS, MOST_READ
     for place in dict.fromkeys(_places(case, chunk)):
-        text = _text(case, chunk, place)
+        if place.path not in known:
+            left -= len(case.read(place.path) or "")
+            known[place.path] = _of_file(case, place.path) if left >= 0 else ()
+        text = _text(case, chunk, place, known[place.path])
         if text and len(text) <= room:
             texts.append(text)
             room -= len(text)
@@ -66,26 +71,25 @@ def _is_new(file: ChangedFile, node: ast.stmt | ast.expr) -> bool:
     return bool(file.first_added(node.lineno, node.end_lineno or node.lineno))
 
 
-def _text(case: Case, chunk: Chunk, place: _Place) -> str:
-    if usually_holds_keys(place.path):
-        return ""
-    tree, text = _tree(case, place.path), case.read(place.path) or ""
-    found = [one for one in defined(tree.module.body) if one.name == place.name] if tree else []
+def _text(case: Case, chunk: Chunk, place: _Place, known: Sequence[CodeDefinition]) -> str:
+    found = [one for one in known if one.name == place.name]
     if not found:
         return ""
     first, last = found[-1].first, found[-1].last  # the last one of a name counts, as for Python
     seen = sum((place.path, False, number) in chunk.shown for number in range(first, last + 1))
     if seen > MOSTLY * (last - first + 1):
         return ""
-    lines = text.split("\n")[first - 1 : min(last, first + MOST_LINES - 1)]
+    lines = (case.read(place.path) or "").split("\n")[first - 1 : min(last, first + MOST_LINES - 1)]
     cut = ["[cut]"] if last - first >= MOST_LINES else []
     return "\n".join((f"=== {place.path}, from line {first}", *lines, *cut))
 
 
-def _tree(case: Case, path: str) -> PythonTree | None:
+def _of_file(case: Case, path: str) -> Sequence[CodeDefinition]:
+    """Nothing of a file that usually holds keys."""
     changed = next((file for file in case.files if file.path == path), None)
-    text = None if changed else case.read(path)
-    return changed.tree if changed else PythonTree.of(text) if text is not None else None
+    text = None if changed or usually_holds_keys(path) else case.read(path)
+    tree = changed.tree if changed else PythonTree.of(text) if text is not None else None
+    return tuple(defined(tree.module.body)) if tree and not usually_holds_keys(path) else ()
 
 
 @dataclass(frozen=True)

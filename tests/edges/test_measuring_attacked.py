@@ -10,6 +10,7 @@ import pytest
 
 from sisimpur.agents.qa.measuring import Measuring
 from sisimpur.agents.qa.runner.suite import RawTestRun
+from sisimpur.agents.qa.tools.table import TOOLS
 from sisimpur.shared.model.evidence import Figure, SuiteRun
 from sisimpur.shared.model.work import Measure, MeasureKind
 from sisimpur.shared.system import process
@@ -37,3 +38,14 @@ def found(repository: Path, files: dict[str, str]) -> Figure:
 @pytest.mark.parametrize("name", ["mypy.py", "argparse.py", "ast.py", "runpy.py"])
 def test_no_module_of_the_repository_takes_the_place_of_the_tool(tmp_path: Path, name: str) -> None:
     assert found(tmp_path, {**WRONG, name: "import sys\nsys.exit(0)\n"}) == Figure(1.0)
+
+
+def test_no_module_of_the_repository_takes_the_place_of_pip(tmp_path: Path) -> None:
+    (tool,) = (tool for tool in TOOLS if tool.name == "pip install --dry-run")
+    (tmp_path / "pip.py").write_text("import sys\nsys.exit(0)\n", "utf-8")
+    (tmp_path / "requirements.txt").write_text("no such requirement\n", "utf-8")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    line = tool.line(["requirements.txt"])
+    done = process.run(("sh", "-c", f"exec 2>&1\n{line}"), cwd=tmp_path, env={"PATH": path}, timeout=120)
+    (remark,) = tool.read(done.text)
+    assert "requirements.txt: Invalid requirement" in remark.text  # type: ignore[union-attr]

@@ -128,3 +128,12 @@ def test_an_unreadable_plan_costs_two_calls_and_no_task(
     assert problem.startswith("planning: ") and "\n" not in problem
     assert len([request for request in model.requests if request.summary.startswith("planner")]) == 2
     assert stage.states() == {}
+
+
+def test_the_plans_page_shows_no_picture_follows_no_link_and_calls_nobody(stage: Stage, model: ScriptedModel) -> None:
+    title = "Add it ![x](https://evil.example/seen.png) for @owner <img src=https://evil.example>"
+    model.play([reads(), plans(task(SUM, title))])
+    stage.run_day(until="planning")
+    page = stage.home.daily_plan.read_text()
+    assert "Add it" in page
+    assert not re.search(r"\]\(|://|(?<!\w)@\w|<img", page)

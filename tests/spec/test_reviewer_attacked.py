@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from sisimpur.agents.reviewer.definitions import MOST_FILES, gone
+from sisimpur.agents.reviewer.definitions import MOST_FILES, called, gone
 from sisimpur.agents.reviewer.diff_analyzer import chunks
 from sisimpur.agents.reviewer.rules import rules
 from sisimpur.agents.reviewer.rules.case import ChangedFile
@@ -168,3 +168,13 @@ def test_a_name_that_was_not_searched_for_everywhere_is_not_said_to_be_gone() ->
     many = {f"f{number:05}.py": "" for number in range(MOST_FILES + 1)}
     told = gone(case([file("a.py", "x = 1\n", "def tax(): ...\nx = 1\n")], many))
     assert told == f"a.py: tax: named in none of the {MOST_FILES} files that were searched"
+
+
+def test_a_change_that_calls_into_many_large_files_is_read_in_seconds() -> None:
+    large = "def f():\n    return [a, b, c(1), d[2]]\n" * 5_000
+    tracked = {f"m{number}.py": large for number in range(190)}
+    calls = "".join(f"import m{number}\nm{number}.nothing()\n" for number in range(190))
+    files = [file("app.py", f"{calls}m0.f()\n")]
+    (chunk,) = chunks(patch(files), files, 100_000)
+    with bounded():
+        assert called(case(files, tracked), chunk).startswith("=== m0.py")

@@ -16,6 +16,7 @@ MAX_CHANGES = 24_000  # characters of all differences
 MAX_FILES = 24_000  # of all files
 LARGEST_FILE = 10_000  # of one of them
 MAX_BLOCK = 8_000  # of any other block
+OF_A_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 NAMED = re.compile(r"[\w-][\w./-]*")
 
 
@@ -57,7 +58,7 @@ class GoalEvaluator:
             tasks=_block(map(_task, work.tasks), "tasks"),
             words=_block(_words(work), "words"),
             changes=quoted(_changes(work, tree), "changes"),
-            files=quoted(_files(work, tree, commit), "files"),
+            files=_files(work, tree, commit) or quoted("", "files"),
         )
         return self.asker.ask(run, prompt.system, prompt.user, EndReading)
 
@@ -84,9 +85,15 @@ def _changes(work: GoalWork, tree: MergedTree) -> str:
 
 def _difference(tree: MergedTree, before: str, after: str) -> str:
     try:
-        return tree.diff(before, after).decode("utf-8", "replace")
+        patch = tree.diff(before, after).decode("utf-8", "replace")
     except (Refused, Stumble) as problem:  # not here any more, or too large
         return f"({problem})"
+    return "".join(part for part in OF_A_FILE.split(patch) if not usually_holds_keys(_path(part)))
+
+
+def _path(part: str) -> str:
+    """The path of one file's part of a patch."""
+    return re.split(r' "?b/', part.partition("\n")[0])[-1].rstrip('"')
 
 
 def _files(work: GoalWork, tree: MergedTree, commit: str) -> str:

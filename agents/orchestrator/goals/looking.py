@@ -188,7 +188,7 @@ class GoalLooks:
                 text, value = ends.all_of(taken), (short or [taken[0][1]])[0]
                 return replace(look, figure=value, verdict="not yet" if short else "holds", text=text)
         if not look.at_end or not self._books.is_read:
-            return replace(look, verdict="cannot tell", text=why)
+            return replace(look, verdict="cannot tell", text=one_line(why, 600))
         found = self._read(goal, look, why)
         return replace(look, verdict=found.verdict, text=one_line(found.missing, 600))
 

@@ -22,6 +22,7 @@ from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.text import defuse
 from sisimpur.shared.model.work import Goal, Vision
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
@@ -98,7 +99,7 @@ class PlanPage:
         }
         more = daily_planner.Beside(questions, self.cap(day), notes, proposed, stuck_tasks(seen), said)
         text = daily_planner.render(plan, accepted.vision, seen.board, more)
-        write_text(self.path, self.clean(text))
+        write_text(self.path, defuse(self.clean(text)))  # an editor shows pictures and follows links
 
 
 @dataclass(frozen=True)

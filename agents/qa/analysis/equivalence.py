@@ -224,10 +224,19 @@ def _had(module: ast.Module, words: Collection[str], homes: Collection[str]) -> 
         match node:
             case ast.ImportFrom() if node.level or node.module not in homes:
                 yield from words if node.names[0].name == "*" else (alias.name for alias in node.names)
-            case ast.Attribute() if ast.unparse(node.value) not in known:
+            case ast.Attribute() if _dotted(node.value) not in known:
                 yield node.attr
             case ast.Constant(value=str(text)) if re.fullmatch(r"[\w.:]+", text):  # getattr, a patched name
                 yield re.split(r"[.:]", text)[-1]
+
+
+def _dotted(node: ast.expr) -> str:
+    """`os.path`; empty: no plain name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
 
 
 def _homes_by_name(module: ast.Module, homes: Collection[str]) -> Iterator[str]:

@@ -191,13 +191,21 @@ class Definitions:
         often = Counter(node.name for node in made)
         for name in often.keys() - otherwise:
             mine = [node for node in made if node.name == name]
-            texts = set(map(ast.dump, mine))
-            if len(texts) == 1:
+            texts = set(map(_dumped, mine))
+            if len(texts) == 1 and all(texts):
                 self.by_place[owner + name] = mine
                 self._texts[owner + name] = texts.pop()
         for node in made:
             if isinstance(node, ast.ClassDef) and often[node.name] == 1 and node.name not in otherwise:
                 self._read(node.body, f"{owner}{node.name}.")
+
+
+def _dumped(node: ast.AST) -> str:
+    """Empty: it is nested too deeply to be compared."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ""
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:

@@ -37,12 +37,22 @@ UNTESTED = (
     "uv.lock",
 )  # nobody writes unit tests of these
 
+# `python -m`, without the folder that it is started in: no file of the repository takes the place of the tool, or of a
+# part of it.
+ENVIRONMENTS_OWN = f"""python -c "import sys
+sys.path = [place for place in sys.path if place]
+import importlib.util, runpy
+tool = sys.argv.pop(1)
+if importlib.util.find_spec(tool) is None:
+    sys.exit({ABSENT})
+runpy.run_module(tool, run_name='__main__', alter_sys=True)
+\""""
 EACH_SHELL = 'for file; do bash -n "$file"; done; exit 0'
 EACH_PIP = f"""index=--no-index
 if [ -d {PACKAGES} ]; then index="$index --find-links {PACKAGES}"; else echo "== no packages"; fi
 for file; do
   echo "== $file"
-  python -m pip install --dry-run --quiet --disable-pip-version-check $index -r "$file" || true
+  {ENVIRONMENTS_OWN} pip install --dry-run --quiet --disable-pip-version-check $index -r "$file" || true
 done"""
 COMPOSED = """compose() {
   if docker compose version >/dev/null 2>&1; then docker compose "$@"; else docker-compose "$@"; fi
@@ -117,7 +127,7 @@ TOOLS = (
     FileTool("our reading of compose files", COMPOSE, own=own_readings.compose),
     FileTool("our reading of Dockerfiles", DOCKERFILE, own=own_readings.dockerfile),
     FileTool("hadolint", DOCKERFILE, 'hadolint --no-color --no-fail "$@"', readings.hadolint, _program("hadolint")),
-    FileTool("pip install --dry-run", REQUIREMENTS, EACH_PIP, readings.pip, "python -m pip --version"),
+    FileTool("pip install --dry-run", REQUIREMENTS, EACH_PIP, readings.pip, f"{ENVIRONMENTS_OWN} pip --version"),
     _lock("poetry.lock", "poetry check --lock"),
     _lock("uv.lock", "uv lock --check --offline"),
     FileTool(
