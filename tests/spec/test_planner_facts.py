@@ -262,7 +262,7 @@ def test_pages_and_prose_take_a_small_part_and_a_page_comes_with_the_view_that_f
 
 
 def test_definitions_that_plain_words_mean_are_shown_at_first_sight() -> None:
-    """76 % before names were matched, in a quarter more characters."""
+    """76 % before names were matched, in an eighth more characters."""
     tree, goals = one_tree(), list(PLAIN)
     seen: dict[str, str] = {}
     for start in range(0, len(goals), 6):
