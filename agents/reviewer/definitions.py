@@ -16,7 +16,7 @@ from itertools import chain, islice
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, target_names
 from sisimpur.shared.model.change import usually_holds_keys
-from sisimpur.shared.repo.definitions import CodeDefinition, Defining, defined
+from sisimpur.shared.repo.definitions import Defining, Definition, defined
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed
@@ -35,7 +35,7 @@ class _Place:
 def called(case: Case, chunk: Chunk) -> str:
     """The product's files first; empty: everything called is shown, or somebody else's."""
     texts: list[str] = []
-    known: dict[str, Sequence[CodeDefinition]] = {}
+    known: dict[str, Sequence[Definition]] = {}
     room, left = MOST_CHARS, MOST_READ
     for place in dict.fromkeys(_places(case, chunk)):
         if place.path not in known:
@@ -71,7 +71,7 @@ def _is_new(file: ChangedFile, node: ast.stmt | ast.expr) -> bool:
     return bool(file.first_added(node.lineno, node.end_lineno or node.lineno))
 
 
-def _text(case: Case, chunk: Chunk, place: _Place, known: Sequence[CodeDefinition]) -> str:
+def _text(case: Case, chunk: Chunk, place: _Place, known: Sequence[Definition]) -> str:
     found = [one for one in known if one.name == place.name]
     if not found:
         return ""
@@ -84,7 +84,7 @@ def _text(case: Case, chunk: Chunk, place: _Place, known: Sequence[CodeDefinitio
     return "\n".join((f"=== {place.path}, from line {first}", *lines, *cut))
 
 
-def _of_file(case: Case, path: str) -> Sequence[CodeDefinition]:
+def _of_file(case: Case, path: str) -> Sequence[Definition]:
     """Nothing of a file that usually holds keys."""
     changed = next((file for file in case.files if file.path == path), None)
     text = None if changed or usually_holds_keys(path) else case.read(path)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sisimpur.agents.coder.parts import LONG, MOST, view
 from sisimpur.agents.coder.showing import PartOrder, deleted, orders, part_of, words_of
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import Correction, TaskSpec
+from sisimpur.shared.repo.file_parts import LONG, MOST, view
 
 FILLER = "    x = 1  # a line that nobody asks about, and that only makes this long\n"
 
@@ -63,6 +63,8 @@ def test_what_is_shown_is_the_file_without_what_is_left_out() -> None:
         pytest.param("`Invoice.part_7` forgets a line", "part_7 ends here", id="a method"),
         pytest.param("see app/sums.py:{at}, it is wrong", "last_9 ends here", id="a line that is named"),
         pytest.param("sums.py, line {at} is wrong", "last_9 ends here", id="the same in words"),
+        pytest.param("What is now: lines 3, 5 and {at} are wrong", "last_9 ends here", id="of several"),
+        pytest.param("The last 9 of them is wrong", "last_9 ends here", id="its name as it is said"),
         pytest.param("It says `'other_3 ends here'` there", "other_3 ends here", id="what is quoted"),
     ],
 )
@@ -70,6 +72,11 @@ def test_other_ways_to_name_a_part(words: str, part: str) -> None:
     at = LONG_FILE[: LONG_FILE.index("'last_9")].count("\n") + 1
     assert part in shown(words.format(at=at))
     assert part not in shown("net_price")
+
+
+def test_of_a_long_test_file_the_end_is_shown_where_new_tests_go() -> None:
+    assert "last_39 ends here" in view("tests/test_sums.py", LONG_FILE, "net_price") and LONG_FILE.endswith("\n")
+    assert "last_39 ends here" not in shown("net_price")
 
 
 def test_where_a_named_function_is_used_is_shown_too() -> None:

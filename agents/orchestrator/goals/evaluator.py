@@ -97,7 +97,7 @@ def _path(part: str) -> str:
 
 
 def _files(work: GoalWork, tree: MergedTree, commit: str) -> str:
-    """The files that the goal and its tasks name, small ones first and whole."""
+    """The files that the goal and its tasks name, small ones first and whole; none can speak as another one."""
     there = {entry.path for entry in tree.tree(commit) if not usually_holds_keys(entry.path)}
     said = NAMED.findall("\n".join((work.goal.title, *work.goal.details)))
     named = [*said, *(path for task in work.tasks for path in (*task.files, *task.new_files, *task.context))]
@@ -105,11 +105,11 @@ def _files(work: GoalWork, tree: MergedTree, commit: str) -> str:
     shown, room = [], MAX_FILES
     for path, text in sorted(texts.items(), key=lambda one: (len(one[1]), one[0])):
         part = _cut(text, min(LARGEST_FILE, room))
-        shown.append(f"=== {path}\n{part}")
+        shown.append(f"{path}:\n{quoted(part, 'file')}")
         room -= len(part)
         if room <= 0:
             break
-    return "\n".join(shown)
+    return "\n\n".join(shown)
 
 
 def _text(tree: MergedTree, commit: str, path: str) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 from sisimpur.agents.planner.facts.source import SourceTree, lines_of
 from sisimpur.agents.planner.facts.views import definitions
 from sisimpur.shared.model.scope import is_plain_path, matches
-from sisimpur.shared.repo.definitions import CodeDefinition
+from sisimpur.shared.repo.definitions import Definition
 
 MOST_FILES, MOST_TEXT = 4_000, 16_000_000  # files and characters that are read; what lies deeper is only listed
 DULL = (
@@ -107,7 +107,7 @@ class IndexedFile:
         return self.path.endswith(DEFINING) and kind(self.path) != "dull"
 
     @cached_property
-    def definitions(self) -> tuple[CodeDefinition, ...]:
+    def definitions(self) -> tuple[Definition, ...]:
         return definitions(self.lines) if self.is_code else ()
 
     @cached_property

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sisimpur.agents.planner.facts.code_index import NAME, SHARED_NAMES, CodeIndex, IndexedFile, kind, stems, words
-from sisimpur.shared.repo.definitions import CodeDefinition
+from sisimpur.shared.repo.definitions import Definition
 from sisimpur.shared.words import meaning, synonyms
 
 MOST_WORDS = 80  # of a goal
@@ -32,7 +32,7 @@ class DefinedAt:
     """A definition in its file."""
 
     path: str
-    definition: CodeDefinition
+    definition: Definition
 
     def __str__(self) -> str:
         return f"{self.path}::{self.definition.name}"
@@ -58,7 +58,7 @@ class Meanings:
         for stem, value in told.items():
             self._of[stem][place] = value
 
-    def uses(self, path: str) -> Iterator[tuple[CodeDefinition, int, Mapping[str, int]]]:
+    def uses(self, path: str) -> Iterator[tuple[Definition, int, Mapping[str, int]]]:
         """What a file defines, how often its name stands there besides, and how often in which other files."""
         here = self._index.files.get(path)
         for each in here.definitions if here else ():
@@ -121,10 +121,10 @@ def _alternatives(word: str) -> dict[str, float]:
 
 def _told(file: IndexedFile) -> Iterator[tuple[DefinedAt, dict[str, float]]]:
     """Each definition of a file, with the words that tell of it."""
-    inner: dict[int, CodeDefinition] = {}
+    inner: dict[int, Definition] = {}
     for each in file.definitions:  # outer ones come first
         inner |= dict.fromkeys(range(each.first, each.last + 1), each)
-    texts: defaultdict[CodeDefinition, set[str]] = defaultdict(set)
+    texts: defaultdict[Definition, set[str]] = defaultdict(set)
     for number, line in enumerate(file.lines, 1):
         if around := inner.get(number):
             is_prose = around.line < number < around.body
@@ -138,5 +138,5 @@ def _told(file: IndexedFile) -> Iterator[tuple[DefinedAt, dict[str, float]]]:
         yield DefinedAt(file.path, each), told | dict.fromkeys(stems(name), IN_NAME)
 
 
-def _text(file: IndexedFile, each: CodeDefinition) -> str:
+def _text(file: IndexedFile, each: Definition) -> str:
     return "\n".join(file.lines[each.line : each.last])

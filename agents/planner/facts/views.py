@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from sisimpur.shared.repo.definitions import CodeDefinition
+from sisimpur.shared.repo.definitions import Definition
 from sisimpur.shared.repo.definitions import definitions as defined_in
 
 LONGEST_LINE, LONGEST_WHOLE = 200, 20_000
@@ -23,7 +23,7 @@ def clean(line: str, longest: int = LONGEST_LINE) -> str:
     return CONTROL.sub("\ufffd", line[:longest])
 
 
-def definitions(lines: Lines) -> tuple[CodeDefinition, ...]:
+def definitions(lines: Lines) -> tuple[Definition, ...]:
     """Classes, functions and methods, in their order."""
     return defined_in("\n".join(lines))
 
@@ -87,13 +87,13 @@ def _imports(lines: Lines) -> Iterator[int]:
 
 
 def _ranked(
-    lines: Lines, known: Sequence[CodeDefinition], worth: Mapping[int, float]
+    lines: Lines, known: Sequence[Definition], worth: Mapping[int, float]
 ) -> list[tuple[float, frozenset[int]]]:
     """(how much it tells, its lines), the most telling first. A line counts for the innermost definition."""
-    inner: dict[int, CodeDefinition] = {}
+    inner: dict[int, Definition] = {}
     for one in known:  # outer ones come first
         inner |= dict.fromkeys(range(one.first, one.last + 1), one)
-    told: dict[CodeDefinition, dict[int, float]] = {}
+    told: dict[Definition, dict[int, float]] = {}
     places: list[tuple[float, frozenset[int]]] = []
     for number, value in worth.items():
         if (each := inner.get(number)) is None:
@@ -106,7 +106,7 @@ def _ranked(
     return sorted(places, key=lambda place: (-place[0], min(place[1])))
 
 
-def _text(each: CodeDefinition, places: Collection[int]) -> frozenset[int]:
+def _text(each: Definition, places: Collection[int]) -> frozenset[int]:
     """All lines of a definition, or of a long one its head and what stands around the places."""
     if each.last - each.first < LONGEST_DEFINITION:
         return frozenset(range(each.first, each.last + 1))

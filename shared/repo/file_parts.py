@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.repo.definitions import CodeDefinition, definitions
 
 LONG = 30_000  # characters; a shorter file is shown whole: another call costs more than what is left out
@@ -20,6 +21,9 @@ LEFT_OUT = "⋮"  # begins a line that is not in the file
 QUOTED = re.compile(r"`([^`\n]{4,200})`|\"([^\"\n]{6,200})\"")
 LEAST_LINE = 12  # characters of a line that says something by standing in the task's words
 WORD = re.compile(r"\w+")
+PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a name
+NUMBERS = r"(\d{1,6})(?:\s?[-–]\s?(\d{1,6}))?"
+LISTED = re.compile(r"\blines? ((?:\d{1,6}|\s?[-–,]\s?|\s(?:and|to)\s){1,40})")
 IS_NAME = re.compile(r"_|\.|[a-z][A-Z]|^[A-Z]\w*[a-z]\w*[A-Z]|\d")  # no plain word of English
 
 
@@ -60,14 +64,16 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[CodeDefinition], wo
     holders: dict[int, CodeDefinition] = {}
     for one in known:  # outer ones come first
         holders |= dict.fromkeys(one.lines, one)
-    said = set(WORD.findall(words))
-    named = [one for one in known if len(_last(one)) > 2 and _last(one) in said]
+    said, plain = set(WORD.findall(words)), " ".join(WORD.findall(words.lower()))
+    named = [one for one in known if len(_last(one)) > 2 and (_last(one) in said or _in_words(_last(one)) in plain)]
     places = dict.fromkeys((*_places(path, words, len(lines)), *_quoted(lines, words)))
     inner = dict.fromkeys(_around(place, holders, len(lines)) for place in places)
     yield from inner
     strong = [one for one in named if IS_NAME.search(_last(one)) or f"`{one.name}" in words]
     yield from (one.lines for one in strong)
-    uses = {_last(one) for one in strong}
+    if is_test_file(path):
+        yield range(max(1, len(lines) - AROUND), len(lines) + 1)  # where new tests go
+    uses = {_last(one) for one in strong} | {word for word in said if len(word) > 3 and "_" in word.strip("_")}
     for number, line in enumerate(lines, 1):
         if not uses.isdisjoint(WORD.findall(line)):
             yield _around(number, holders, len(lines))
@@ -79,9 +85,10 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[CodeDefinition], wo
 
 
 def _places(path: str, words: str, end: int) -> Iterator[int]:
-    """Lines that the words name: `path:10`, `path:10-12`, `path, line 10`."""
+    """Lines that the words name: `path:10`, `path:10-12`, `line 10`, `lines 10, 12 and 20-25`."""
     name = re.escape(path.rpartition("/")[2])
-    for found in re.finditer(rf"{name}(?::|`?,? \(?lines? )(\d{{1,6}})(?:\s?[-–]\s?(\d{{1,6}}))?", words):
+    listed = " ".join(LISTED.findall(words))
+    for found in (*re.finditer(rf"{name}:{NUMBERS}", words), *re.finditer(NUMBERS, listed)):
         first, last = int(found[1]), int(found[2] or found[1])
         yield from range(first, min(last, first + 400, end) + 1)
 
@@ -94,6 +101,12 @@ def _quoted(lines: Sequence[str], words: str) -> Iterator[int]:
     for number, line in enumerate(lines, 1):
         if line.strip() in told or any(piece in line for piece in pieces):
             yield number
+
+
+def _in_words(name: str) -> str:
+    """`QualityQuestion` and `quality_question` as somebody says it; of one word alone: nothing that is said."""
+    parts = PART.findall(name)
+    return " ".join(parts).lower() if len(parts) > 1 else "\n"
 
 
 def _last(one: CodeDefinition) -> str:
