@@ -15,7 +15,7 @@ Defining = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
-class CodeDefinition:
+class Definition:
     """A class or a function. Lines are counted from 1: `line` is that of its name, `first` that of its decorators.
 
     Lines from `line` up to `body` are its head and docstring; `last` belongs to it.
@@ -47,20 +47,20 @@ def parse(text: str) -> ast.Module | None:
         return None
 
 
-def definitions(text: str) -> tuple[CodeDefinition, ...]:
+def definitions(text: str) -> tuple[Definition, ...]:
     """Classes, functions and methods, in their order; of what Python cannot read, what looks like one."""
     tree = parse(text)
     return tuple(defined(tree.body) if tree else _guessed(text.split("\n")))
 
 
-def defined(body: Iterable[ast.stmt], within: str = "") -> Iterator[CodeDefinition]:
+def defined(body: Iterable[ast.stmt], within: str = "") -> Iterator[Definition]:
     for node in body:
         if not isinstance(node, Defining):
             continue
         told = node.body[0].end_lineno if ast.get_docstring(node, clean=False) is not None else None
         start = (told or node.body[0].lineno - 1) + 1
         first, last = span(node)
-        yield CodeDefinition(within + node.name, node.lineno, first, last, start, _signature(node))
+        yield Definition(within + node.name, node.lineno, first, last, start, _signature(node))
         if isinstance(node, ast.ClassDef):
             yield from defined(node.body, f"{within}{node.name}.")
 
@@ -79,7 +79,7 @@ def _signature(node: Defining) -> str:
     return f"def {node.name}({names})"
 
 
-def _guessed(lines: Sequence[str]) -> Iterator[CodeDefinition]:
+def _guessed(lines: Sequence[str]) -> Iterator[Definition]:
     """By indentation: each lasts up to the next that is not inside of it."""
     found = [(number, match) for number, line in enumerate(lines, 1) if (match := GUESSED.match(line))]
     ends: dict[int, int] = {}
@@ -91,4 +91,4 @@ def _guessed(lines: Sequence[str]) -> Iterator[CodeDefinition]:
         after.append((len(match[1]), number))
     for number, match in found:
         signature = " ".join(lines[number - 1].split(":")[0].rstrip(" {").split())
-        yield CodeDefinition(match[2], number, number, ends[number], number + 1, signature)
+        yield Definition(match[2], number, number, ends[number], number + 1, signature)

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sisimpur.shared.model.evidence import is_test_file
-from sisimpur.shared.repo.definitions import CodeDefinition, definitions
+from sisimpur.shared.repo.definitions import Definition, definitions
 
 LONG = 30_000  # characters; a shorter file is shown whole: another call costs more than what is left out
 MOST = 24_000  # characters of a file's parts
@@ -57,11 +57,11 @@ def view(path: str, text: str, words: str) -> str:
     return "".join(_rendered(lines, shown, known)) if len(shown) < len(lines) else ""
 
 
-def _wanted(path: str, lines: Sequence[str], known: Sequence[CodeDefinition], words: str) -> Iterator[range]:
+def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words: str) -> Iterator[range]:
     """The parts, what matters most first: lines that are named or quoted, definitions that are named, where these are
     used, and what stands beside all that.
     """
-    holders: dict[int, CodeDefinition] = {}
+    holders: dict[int, Definition] = {}
     for one in known:  # outer ones come first
         holders |= dict.fromkeys(one.lines, one)
     said, plain = set(WORD.findall(words)), " ".join(WORD.findall(words.lower()))
@@ -109,18 +109,18 @@ def _in_words(name: str) -> str:
     return " ".join(parts).lower() if len(parts) > 1 else "\n"
 
 
-def _last(one: CodeDefinition) -> str:
+def _last(one: Definition) -> str:
     return one.name.rpartition(".")[2]
 
 
-def _around(number: int, holders: Mapping[int, CodeDefinition], end: int) -> range:
+def _around(number: int, holders: Mapping[int, Definition], end: int) -> range:
     """The innermost definition that holds the line; a few lines where none does, or it is too long."""
     inner = holders[number].lines if number in holders else range(0)
     near = range(max(1, number - AROUND), min(end, number + AROUND) + 1)
     return inner if 0 < len(inner) <= 5 * NEAR else near
 
 
-def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[CodeDefinition]) -> Iterator[str]:
+def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[Definition]) -> Iterator[str]:
     listed = [one for one in known if len(known) <= MOST_LISTED or "." not in one.name]
     more, listed = len(listed) - MOST_OUTER, listed[:MOST_OUTER]
     number = 1
