@@ -171,7 +171,7 @@ def test_a_goal_without_a_figure_is_read_once_at_its_end(tmp_path: Path, model: 
     assert next_day(stage) == []
     (prompt,) = prompts(model, "Evaluator")
     assert "The list of orders has pages" in prompt and "it adds" in prompt and "+PAGES = 1" in prompt
-    assert "orders.py (5 lines):\\n```file\\n" in prompt
+    assert "orders.py (1 lines):\\n```file\\n" in prompt
     assert len(ticked(stage)) == 1 and "read once: holds" in bullet(stage)
 
 
