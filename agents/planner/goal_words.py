@@ -69,7 +69,8 @@ def _names(kind: MeasureKind, of: str) -> bool:
         case MeasureKind.COVERAGE:
             return _is_place(of)
         case MeasureKind.FINDINGS:
-            return bool(TOOL.fullmatch(first)) and _is_place(rest)
+            place = " ".join(word for word in rest.split() if not word.startswith("--"))
+            return bool(TOOL.fullmatch(first)) and _is_place(place)
         case MeasureKind.TEST | MeasureKind.TIMING:
             return is_plain_path(of.partition("::")[0])
         case MeasureKind.PROPERTY:

@@ -219,6 +219,7 @@ COVER, FINDS, TEST, FILE = MeasureKind.COVERAGE, MeasureKind.FINDINGS, MeasureKi
         (COVER, "", False),
         (FINDS, "ruff app/api", True),
         (FINDS, "ruff .", True),
+        (FINDS, "flake8 app --max-line-length=119", True),
         (FINDS, "ruff", False),
         (FINDS, "ruff app; rm -rf /", False),
         (FINDS, "Ruff/../x app", False),
