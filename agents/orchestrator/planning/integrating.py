@@ -8,13 +8,13 @@ from datetime import datetime
 
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.board.transitions import Transitions
-from sisimpur.agents.orchestrator.integration.feature_branches import OPEN, lands, open_branches
+from sisimpur.agents.orchestrator.integration.feature_branches import lands, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import is_planned_whole
 from sisimpur.agents.orchestrator.roadmap.roadmap import DONE
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import wanted
 from sisimpur.shared.model.evidence import is_test_file
-from sisimpur.shared.model.lifecycle import Event, State, wording
+from sisimpur.shared.model.lifecycle import OPEN, Event, State, wording
 from sisimpur.shared.model.naming import WHO, attempt_ref, landing_task
 from sisimpur.shared.model.work import Goal, TaskSpec, Vision
 from sisimpur.shared.repo.mirror import Mirror

@@ -21,7 +21,7 @@ from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFile
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.errors import Refused, Stumble, TeamError, Unavailable
-from sisimpur.shared.model.lifecycle import State, wording
+from sisimpur.shared.model.lifecycle import OPEN, State, wording
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
@@ -59,7 +59,7 @@ class PlanBooks:
     goals: GoalBooks
 
     def open_tasks(self) -> tuple[TaskSpec, ...]:
-        filed = self.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+        filed = self.store.all(*OPEN)
         return tuple(file.spec for file in filed if isinstance(file.spec, TaskSpec))
 
     def first_number(self, day: str) -> int:

@@ -23,7 +23,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import (
 )
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
-from sisimpur.shared.model.lifecycle import Event, State, wording
+from sisimpur.shared.model.lifecycle import OPEN, Event, State, wording
 from sisimpur.shared.model.text import counted, harmless
 from sisimpur.shared.model.work import Difficulty, Goal, Question, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
@@ -32,7 +32,6 @@ from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import TaskRecord
 
 MOST_FINISHED = 100  # goals that have left the vision: what we write has to be read again
-OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
 
 @dataclass(frozen=True)
