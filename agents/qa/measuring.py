@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from sisimpur.agents.qa.gathering import CommitSource, text_of
+from sisimpur.agents.qa.gathering import text_of
 from sisimpur.agents.qa.runner.suite import RawTestRun
 from sisimpur.agents.qa.tools.readings import ABSENT
 from sisimpur.agents.qa.tools.table import ENVIRONMENTS_OWN
-from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.model.change import CommitFiles, usually_holds_keys
 from sisimpur.shared.model.errors import BrokenSetup, Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Figure, SuiteRun, is_test_file
 from sisimpur.shared.model.work import Measure, MeasureKind
@@ -46,7 +46,7 @@ class Measuring:
     `tools`: ours, that findings are counted of; `said`: what a shell line of our making prints in the tests' box.
     """
 
-    source: CommitSource
+    source: CommitFiles
     commit: str
     suite: Callable[[], SuiteRun]
     timed: Callable[[str], SuiteRun]
@@ -171,7 +171,7 @@ def below(place: str, paths: Collection[str]) -> list[str]:
         return sorted(path for path in paths if not is_test_file(path))
     dotted = wanted.replace(".", "/") if "/" not in wanted and not wanted.endswith(".py") else wanted
     names = dict.fromkeys((wanted, dotted, f"{dotted}.py"))
-    for alike in (_as_it_is, str.casefold):
+    for alike in (str, str.casefold):
         for name in names:
             folded = alike(name)
             for holds in (_is_below, _has_folder):
@@ -198,7 +198,3 @@ def _root(path: str, place: str) -> str:
 def is_of(test: str, named: str) -> bool:
     """Whether a runner's test is the one that is named, one of its parameters, or in the file or class that is."""
     return test == named or test.startswith((f"{named}::", f"{named}[", f"{named}."))
-
-
-def _as_it_is(text: str) -> str:
-    return text

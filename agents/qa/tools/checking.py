@@ -11,24 +11,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.tools import readings
 from sisimpur.agents.qa.tools.readings import Reading
 from sisimpur.agents.qa.tools.table import TOOLS, FileTool, home_of, is_checked_by_tools
-from sisimpur.shared.model.change import HasPath
+from sisimpur.shared.model.change import CommitFiles
 from sisimpur.shared.model.errors import BrokenSetup, Refused, Unavailable
 from sisimpur.shared.model.evidence import Evidence, Problem, SuiteRun, ToolRun
 from sisimpur.shared.model.work import Branch
 
 MOST_NAMED = 5
-NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
-
-
-class CommitFiles(Protocol):
-    """The target's files at a commit: the mirror."""
-
-    def tree(self, sha: str) -> Sequence[HasPath]: ...
-    def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
 
 
 class KeptAnswers(Protocol):
