@@ -258,6 +258,13 @@ def wording(goal: Goal) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+Worded = tuple[str, str]  # a goal's id and its wording
+
+
+def worded(goal: Goal) -> Worded:
+    return goal.id, wording(goal)
+
+
 def is_lost_for_us(card: Card) -> bool:
     """The owner moved its file in a way that means nothing: nobody touches it until he moves it on."""
     return card.seen_in is not None and card.seen_in is not card.state and owner_moved(card.seen_in, card.state) is None
