@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from sisimpur.shared.repo.definitions import Definition, innermost
 from sisimpur.shared.repo.definitions import definitions as defined_in
 
-LONGEST_LINE, LONGEST_WHOLE = 200, 20_000
+LONGEST_LINE = 200
+LONG_FILE = 20_000  # characters; a longer one is never shown whole
+OTHERS = "\nwhat else it defines:"
 LONGEST_DEFINITION = 60  # lines; of a longer one the places that matter
 MOST_SIGNATURES = 60
 BEFORE, AFTER = 2, 8  # lines around a place that stands in no definition
@@ -39,7 +41,7 @@ def numbered(lines: Lines, numbers: Iterable[int], longest: int = LONGEST_LINE) 
 
 
 def whole(path: str, lines: Lines) -> str:
-    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1), LONGEST_WHOLE)])
+    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1), LONG_FILE)])
 
 
 def parts(path: str, lines: Lines, worth: Mapping[int, float], room: int) -> str:
@@ -58,7 +60,7 @@ def parts(path: str, lines: Lines, worth: Mapping[int, float], room: int) -> str
             used += cost
     rest = [f"{each.line}| {'  ' * each.depth}{clean(each.signature)}" for each in known if each.line not in chosen]
     more = [f"… {len(rest) - MOST_SIGNATURES} more"] if rest[MOST_SIGNATURES:] else []
-    tail = ["what else it defines:", *rest[:MOST_SIGNATURES], *more] if rest else []
+    tail = [OTHERS.strip(), *rest[:MOST_SIGNATURES], *more] if rest else []
     head = f"{path}, {len(lines)} lines, of which these matter most:"
     return "\n".join([head, *numbered(lines, sorted(chosen)), *tail])
 
