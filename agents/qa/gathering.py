@@ -26,7 +26,7 @@ from sisimpur.agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable, 
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
-from sisimpur.shared.model.change import Change, CommitFiles
+from sisimpur.shared.model.change import Change, CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused, Unavailable
 from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests, is_test_file
 from sisimpur.shared.model.scope import matches
@@ -234,12 +234,12 @@ class CommitTexts:
     @cached_property
     def before(self) -> frozenset[str]:
         """The paths of the base."""
-        return frozenset(entry.path for entry in self._source.tree(self._branch.base))
+        return paths_of(self._source, self._branch.base)
 
     @cached_property
     def after(self) -> frozenset[str]:
         """The paths of the commit."""
-        return frozenset(entry.path for entry in self._source.tree(self._branch.commit))
+        return paths_of(self._source, self._branch.commit)
 
     @cached_property
     def touched(self) -> Touched:
