@@ -9,19 +9,14 @@ from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner, FeatureBranches, open_branches
-from sisimpur.agents.orchestrator.integration.partial_goals import (
-    branches_for,
-    planned,
-    planner_heard,
-    worded,
-)
+from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, planner_heard
 from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.errors import Refused, Stumble, TeamError, Unavailable
-from sisimpur.shared.model.lifecycle import State, wording
+from sisimpur.shared.model.lifecycle import OPEN, State, worded, wording
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted, one_line
 from sisimpur.shared.model.work import DailyPlan, Goal, GoalWord, PlanAnswer, PlanOrder, Question, Run, TaskSpec
@@ -60,7 +55,7 @@ class PlanBooks:
     goals: GoalBooks
 
     def open_tasks(self) -> tuple[TaskSpec, ...]:
-        filed = self.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+        filed = self.store.all(*OPEN)
         return tuple(file.spec for file in filed if isinstance(file.spec, TaskSpec))
 
     def spec(self, task: str) -> TaskSpec | None:

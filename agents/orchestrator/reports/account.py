@@ -11,7 +11,7 @@ from typing import Literal
 from sisimpur.agents.orchestrator.reports.reflection import Reflection
 from sisimpur.agents.orchestrator.roadmap.roadmap import RoadmapAccount
 from sisimpur.shared.model.deployment import Deploy, DeployStage, Place
-from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.lifecycle import OPEN, Event, State
 from sisimpur.shared.model.work import Priority
 from sisimpur.shared.money.savings import Saved
 from sisimpur.shared.money.ticket import Spending
@@ -59,7 +59,7 @@ class TaskAccount:
 
     @property
     def is_open(self) -> bool:
-        return self.state in (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+        return self.state in OPEN
 
 
 @dataclass(frozen=True)
