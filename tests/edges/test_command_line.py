@@ -65,6 +65,7 @@ def test_every_example_of_the_help_is_understood() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        ([], "type a command; all of them: "),
         (["statsu"], "there is no command 'statsu'; did you mean status"),
         (["--home", "/x", "bugdet"], "did you mean budget?"),
         (["help", "deplyo"], "there is no command 'deplyo'; did you mean deploy or deploys"),
