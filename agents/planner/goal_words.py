@@ -12,13 +12,13 @@ from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind, PlanOrder
 
-MOST_REMARKS, LONGEST_WORD = 5, 500  # of one goal
+MOST_REMARKS, LONGEST_WORD = 6, 500  # of one goal
 MOST_MEASURES, LONGEST_OF = 3, 300  # of one goal
 TOOL = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 def words(reply: PlanReply, order: PlanOrder) -> tuple[GoalWord, ...]:
-    """Remarks to the owner about goals that are planned, and what is left of them for later; each one line."""
+    """What was seen of goals that are planned, remarks to the owner, and what is left of them for later; each one line."""
     return tuple(word for goal, answer in _planned(reply, order) for word in _words(goal, answer))
 
 
@@ -31,7 +31,8 @@ def _planned(reply: PlanReply, order: PlanOrder) -> Iterator[tuple[Goal, GoalRep
 
 
 def _words(goal: Goal, answer: GoalReply) -> Iterator[GoalWord]:
-    remarks = filter(None, (one_line(text, LONGEST_WORD) for text in answer.remarks))
+    """What it saw that makes work necessary comes first: a half-true goal is told so from the beginning."""
+    remarks = filter(None, (one_line(text, LONGEST_WORD) for text in (answer.text, *answer.remarks)))
     yield from (GoalWord(goal.id, "remark", text) for text in list(dict.fromkeys(remarks))[:MOST_REMARKS])
     if left := one_line(answer.left, LONGEST_WORD):
         yield GoalWord(goal.id, "left", left)

@@ -16,7 +16,7 @@ from typing import Literal
 import pytest
 
 from sisimpur.agents.coder.engine import aider_command
-from sisimpur.agents.coder.engine.aider_launcher import VERSION, Record, exit_code, may_touch
+from sisimpur.agents.coder.engine.aider_launcher import VERSION, Record, exit_code, may_touch, with_blank_end
 from sisimpur.agents.coder.engine.aider_runner import GIVEN, AiderEngine
 from sisimpur.agents.coder.engine.engine import Engine, EngineRun, never
 from sisimpur.shared.model.errors import Refused
@@ -434,6 +434,32 @@ def test_the_plain_launcher_obeys_no_file_of_the_repository_either(desk: Bench) 
 
 def failing(run: EngineRun, desk: Bench) -> tuple[str, int]:
     return run.end, len(desk.model.requests)
+
+
+@pytest.mark.aider
+def test_an_edit_takes_the_blank_line_that_its_text_ends_with(launched: tuple[Bench, Engine]) -> None:
+    desk, engine = launched
+    desk.model.play([{"text": block("app/calc.py", "def old():\n    return 1\n\n", "")}])
+    job = desk.job(folder=desk.folder({"app/calc.py": f"x = 1\n\ndef old():\n    return 1\n\n{CALC}"}))
+    assert engine.run(job).end == "edited"
+    assert (job.folder / "app/calc.py").read_text() == f"x = 1\n\n{CALC}"
+
+
+@pytest.mark.parametrize(
+    ("content", "before", "left"),
+    [
+        ("a\n\nb\n", "a\n\n", "b\n"),
+        ("x\na\n\nb\n", "a\n\n", "x\nb\n"),
+        ("xa\n\na\n\nb\n", "a\n\n", "xa\n\nb\n"),
+        ("a\nb\n", "a\n\n", None),
+        ("a\n\n", "\n\n", None),
+        ("a\n", "a\n", None),
+    ],
+)
+def test_only_a_text_that_ends_with_a_blank_line_is_ours_to_replace(
+    content: str, before: str, left: str | None
+) -> None:
+    assert with_blank_end(content, before, "") == left
 
 
 @pytest.mark.aider

@@ -218,7 +218,7 @@ def test_what_the_reviewer_would_have_the_owner_know_is_kept_and_read_at_the_end
     model.play([reads(), planned(PAGED, 1), CODES, {**APPROVES, "json": told}, says("holds")])
     assert stage.run_day() == []
     with stage.records() as records:
-        assert [word.kind for word in records.words.of([PAGED])] == ["review"]
+        assert [word.kind for word in records.words.of([PAGED])] == ["remark", "review"]
     assert "review (20261120-01): page two is empty for now" in prompts(model, "Evaluator")[0]
 
 

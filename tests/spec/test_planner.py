@@ -195,10 +195,14 @@ def test_remarks_and_what_is_left_are_kept_as_one_line_each() -> None:
         left="\x00the docs",
     )
     answer = plan(ScriptedModel(PlanReply([said], [draft("a")])))
-    assert answer.words == (GoalWord("g-1", "remark", "cron.py starts it, too"), GoalWord("g-1", "left", "the docs"))
+    assert answer.words == (
+        GoalWord("g-1", "remark", "so"),
+        GoalWord("g-1", "remark", "cron.py starts it, too"),
+        GoalWord("g-1", "left", "the docs"),
+    )
     many = replace(said, remarks=[f"{n} {'x' * 999}" for n in range(9)], left="")
     answer = plan(ScriptedModel(PlanReply([many], [draft("a")])))
-    assert (len(answer.words), max(len(word.text) for word in answer.words)) == (5, 500)
+    assert (len(answer.words), max(len(word.text) for word in answer.words)) == (6, 500)
 
 
 def test_a_goal_that_is_not_planned_has_a_question_and_no_words() -> None:

@@ -79,6 +79,7 @@ def replace(record: Record, allow: Sequence[str], shown: Mapping[str, Any]) -> N
     _read_only_what_we_give()
     _answer_every_question(record, allow)
     _see_what_happens(record)
+    _replace_letter_by_letter()
     base = _aider("coders.base_coder")
     aider_words.speak(_aider("coders.editblock_prompts").EditBlockPrompts)
     aider_words.show(base, shown["order"], shown["views"])
@@ -139,6 +140,26 @@ def _see_what_happens(record: Record) -> None:
     base.RETRY_TIMEOUT = 0  # whoever answers on the other side has done the waiting
     base.Coder.create, base.Coder.apply_updates = staticmethod(keep), collect
     base.Coder.check_and_open_urls = refused
+
+
+def _replace_letter_by_letter() -> None:
+    """Of a SEARCH part that ends with blank lines Aider drops one; where it stands in the file as it is, none."""
+    editing = _aider("coders.editblock_coder")
+    theirs = editing.do_replace
+
+    def do_replace(name: str, content: str | None, before: str, after: str, fence: Any = None) -> str | None:
+        exact = with_blank_end(content or "", before, after)
+        return theirs(name, content, before, after, fence) if exact is None else exact
+
+    editing.do_replace = do_replace
+
+
+def with_blank_end(content: str, before: str, after: str) -> str | None:
+    """The first place of a text that ends with a blank line, replaced; None: it is no such text, or not there."""
+    if not before.strip() or not before.endswith("\n\n"):
+        return None
+    start = 0 if content.startswith(before) else content.find(f"\n{before}") + 1
+    return f"{content[:start]}{after}{content[start + len(before) :]}" if content.startswith(before, start) else None
 
 
 def _always(answer: object) -> Callable[..., object]:
