@@ -23,6 +23,14 @@ Kind = Literal["worked", "idle", "failed", "cut off", "missed"]
 
 
 @dataclass(frozen=True)
+class QuestionAccount:
+    """What the owner is asked about a line of VISION.md. `id`: what `answer` takes; empty: only the file answers it."""
+
+    text: str
+    id: str = ""
+
+
+@dataclass(frozen=True)
 class TaskAccount:
     """One task at the end of a day. `ended` is the event that brought it where it is, if its life is over there."""
 
@@ -149,7 +157,7 @@ class DayAccount:
     plan: PlanAccount = field(default_factory=PlanAccount)
     roadmap: RoadmapAccount = field(default_factory=RoadmapAccount)
     deferred: tuple[str, ...] = ()  # titles of goals that wait for another day
-    questions: tuple[str, ...] = ()
+    questions: tuple[QuestionAccount, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     stopped: str = ""  # why nothing is spent at all
     is_capped: bool = False  # the day's cap has stopped a call

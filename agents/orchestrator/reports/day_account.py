@@ -20,6 +20,7 @@ from sisimpur.agents.orchestrator.reports.account import (
     Kind,
     Live,
     PlanAccount,
+    QuestionAccount,
     ResearchAccount,
     TaskAccount,
 )
@@ -31,6 +32,7 @@ from sisimpur.agents.orchestrator.research.researching import note_path
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
 from sisimpur.agents.orchestrator.upkeep import upkeep
+from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
 from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_for, worded
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
@@ -173,7 +175,7 @@ class DayBooks:
             plan=self._plan(plan),
             roadmap=self._books.roadmap.account(day),
             deferred=self._clean(goal.title for goal in plan.deferred),
-            questions=self._clean(f"{question_line(one, self._titles())}{self._looked_up(one)}" for one in questions),
+            questions=tuple(map(self._question, questions)),
             troubles=troubles,
             stopped=ledger.paused(),
             is_capped=is_capped,
@@ -191,6 +193,10 @@ class DayBooks:
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
         )
+
+    def _question(self, question: Question) -> QuestionAccount:
+        (text,) = self._clean((f"{question_line(question, self._titles())}{self._looked_up(question)}",))
+        return QuestionAccount(text, "" if is_note(question.goal_id) else question.goal_id)
 
     def _kind(
         self, spent: Totals, plan: DailyPlan, tasks: Mapping[str, TaskAccount], troubles: Sequence[Trouble]
