@@ -137,9 +137,9 @@ class PartOrder:
     last: int = 0
 
     def __str__(self) -> str:
-        if self.name or not self.first:
-            return f"{self.path}::{self.name}" if self.name else self.path
-        return f"{self.path}:{self.first}-{self.last}"
+        if self.name:
+            return f"{self.path}::{self.name}"
+        return f"{self.path}:{self.first}-{self.last}" if self.first else self.path
 
     def lines_in(self, text: str) -> range:
         """Lines of it, counted from 1. Refused: there is no such place."""

@@ -16,7 +16,7 @@ from sisimpur.agents.orchestrator.planning.integrating import BranchContent
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
 from sisimpur.shared.model.evidence import ChangesRequested
-from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.lifecycle import OPEN, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import CodeAnswer, Coded, CoderSaid, Correction, NotCoded, TaskSpec
 from sisimpur.shared.repo.mirror_commits import AlreadyThere
@@ -189,7 +189,7 @@ class Coding:
 
     def _planned(self, task: str) -> set[str]:
         """Files that other tasks are to create: QA takes no name of theirs."""
-        filed = self._books.transitions.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+        filed = self._books.transitions.store.all(*OPEN)
         others = (one.spec for one in filed if isinstance(one.spec, TaskSpec) and one.spec.id != task)
         return {path for spec in others for path in spec.new_files}
 

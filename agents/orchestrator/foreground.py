@@ -86,7 +86,7 @@ class Foreground:
         until, now = rest.until or self._model_is_asked_again(rest.why), self._session.now()
         if until is None or until > now + PATIENCE or self._session.stopping():
             return False
-        self._session.tell(f"{rest.why}, until {until:%H:%M:%S}")
+        self._session.tell(f"resting until {until:%H:%M:%S}: {rest.why}")
         self._sleep(until)
         return True
 

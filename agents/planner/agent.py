@@ -26,7 +26,7 @@ from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 
 MAX_BLOCK = 12_000  # characters of one block of the prompt
-MAX_LINE = 1_000
+MAX_LINE = 2_500
 MAX_CORRECTIONS = 40
 MOST_GROUPS = 5  # of goals, that are asked about one after the other
 LONGEST_UNKNOWN = 200

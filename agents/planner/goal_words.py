@@ -18,7 +18,7 @@ TOOL = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 def words(reply: PlanReply, order: PlanOrder) -> tuple[GoalWord, ...]:
-    """What was seen of goals that are planned, remarks to the owner, and what is left of them for later; each one line."""
+    """What was seen of goals that are planned, remarks to the owner, what is left for later; each one line."""
     return tuple(word for goal, answer in _planned(reply, order) for word in _words(goal, answer))
 
 

@@ -36,14 +36,13 @@ class Tree:
     """The paths of the target at the planned commit."""
 
     files: frozenset[str]
-    folders: frozenset[str]
     folded: frozenset[str]  # files and folders in small letters: for some file systems they are all one
 
     @classmethod
     def of(cls, files: Iterable[str]) -> Tree:
         paths = frozenset(files)
-        folders = frozenset(folder for path in paths for folder in _above(path))
-        return cls(paths, folders, frozenset(path.casefold() for path in paths | folders))
+        folders = (folder for path in paths for folder in _above(path))
+        return cls(paths, frozenset(path.casefold() for path in (*paths, *folders)))
 
 
 def _above(path: str) -> Iterator[str]:

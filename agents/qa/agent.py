@@ -19,6 +19,7 @@ from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
+from sisimpur.shared.model.change import paths_of
 from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
@@ -95,7 +96,7 @@ class Qa:
         return gathering.base() if gathering.subject.command else SuiteRun("no tests", 0)
 
     def _of_commit(self, run: Run, commit: str) -> Gathering:
-        paths = self._paths(commit)
+        paths = paths_of(self.source, commit)
         command = self._command_at(commit, paths)
         subject = Subject(run, Branch("", commit, commit), command, Touched(()), SuiteFiles(paths))
         return Gathering(self.bench, self.source, self.kept, self.log, subject)
@@ -127,7 +128,7 @@ class Qa:
 
         `own`: files that such an order led to already; they are corrected.
         """
-        paths = self._paths(branch.commit)
+        paths = paths_of(self.source, branch.commit)
         changes = self.source.changed(branch.base, branch.commit)
         lines = {one.path: [number for number, _ in one.added_lines] for one in changes if one.path in paths}
         brought = SuiteFiles(paths).files(evidence.new_tests) & lines.keys()
@@ -153,9 +154,6 @@ class Qa:
             alters_nothing=not asks_for_behaviour(task, touched),
             about=_about(task, touched, texts.after),
         )
-
-    def _paths(self, commit: str) -> frozenset[str]:
-        return frozenset(entry.path for entry in self.source.tree(commit))
 
     def _command_at(self, commit: str, paths: frozenset[str]) -> str:
         named = PYTEST_SECTIONS.items()

@@ -16,6 +16,7 @@ from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Problem, Remedy, SuiteRun, is_test_file
+from sisimpur.shared.model.text import few
 from sisimpur.shared.model.work import TaskSpec
 
 Uncounted = Literal["", "the base", "the change"]
@@ -262,8 +263,7 @@ def _where(tests: Collection[str], run: SuiteRun) -> str:
 
 def named(names: Sequence[str]) -> str:
     """Return at most five of them; a Problem has all."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    return few(names, MOST_NAMED)
 
 
 def _reason(run: SuiteRun) -> str:

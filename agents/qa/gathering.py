@@ -23,9 +23,10 @@ from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
 from sisimpur.agents.qa.analysis.touched import WORDS, SuiteFiles, Touched, chosen
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable, refused
-from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
-from sisimpur.shared.model.change import Change, HasPath
+from sisimpur.agents.qa.tools.checking import KeptAnswers
+from sisimpur.shared.model.change import Change, CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused, Unavailable
 from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests, is_test_file
 from sisimpur.shared.model.scope import matches
@@ -36,25 +37,19 @@ from sisimpur.shared.system.log import Log
 
 COUNTED = "lines of all code, and their number"  # what a kept run of a base holds; any other word is another run
 LARGEST = 20_000_000  # bytes of a file of the tests, data included
-NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
 
 
-class CommitSource(Protocol):
+class CommitSource(CommitFiles, Protocol):
     """The target's commits: the mirror."""
 
-    def tree(self, sha: str) -> Sequence[HasPath]: ...
     def tree_id(self, sha: str) -> str: ...
-    def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
     def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
 
 
-class KeptRuns(Protocol):
-    """The runs of base commits that were made before."""
+class KeptRuns(KeptAnswers, Protocol):
+    """The runs of base commits that were made before; and of changes: merged as it is, one is the next base's."""
 
-    def base_run(self, key: str) -> SuiteRun | None: ...
     def keep_base_run(self, key: str, run: SuiteRun) -> None: ...
-    def keep_run(self, key: str, run: SuiteRun) -> None:
-        """Of a change: merged as it is, it is the next base's."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +212,7 @@ class Gathering:
         return {change.path: self.source.read(commit, change.path, LARGEST) for change in self.subject.touched.tests}
 
 
-def text_of(source: CommitSource, commit: str, path: str) -> str:
+def text_of(source: CommitFiles, commit: str, path: str) -> str:
     """A file that is no text is a NUL, which nobody can parse."""
     try:
         return (source.read(commit, path, LARGEST) or b"").decode()
@@ -239,12 +234,12 @@ class CommitTexts:
     @cached_property
     def before(self) -> frozenset[str]:
         """The paths of the base."""
-        return frozenset(entry.path for entry in self._source.tree(self._branch.base))
+        return paths_of(self._source, self._branch.base)
 
     @cached_property
     def after(self) -> frozenset[str]:
         """The paths of the commit."""
-        return frozenset(entry.path for entry in self._source.tree(self._branch.commit))
+        return paths_of(self._source, self._branch.commit)
 
     @cached_property
     def touched(self) -> Touched:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from sisimpur.agents.qa.gathering import CommitSource, text_of
+from sisimpur.agents.qa.gathering import text_of
 from sisimpur.agents.qa.runner.suite import RawTestRun
 from sisimpur.agents.qa.tools.readings import ABSENT
 from sisimpur.agents.qa.tools.table import ENVIRONMENTS_OWN
-from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.model.change import CommitFiles, paths_of, usually_holds_keys
 from sisimpur.shared.model.errors import BrokenSetup, Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Figure, SuiteRun, is_test_file
 from sisimpur.shared.model.work import Measure, MeasureKind
@@ -46,7 +46,7 @@ class Measuring:
     `tools`: ours, that findings are counted of; `said`: what a shell line of our making prints in the tests' box.
     """
 
-    source: CommitSource
+    source: CommitFiles
     commit: str
     suite: Callable[[], SuiteRun]
     timed: Callable[[str], SuiteRun]
@@ -94,7 +94,7 @@ class Measuring:
             return Figure(None, f"{tool!r} is no tool that findings are counted of; those are {known}")
         if refused := [word for word in options if tool in self.tools or not OPTION.fullmatch(word)]:
             return Figure(None, f"{refused[0]!r} is no option that a measure may have")
-        paths = self._paths()
+        paths = paths_of(self.source, self.commit)
         wanted = below(place or ".", [path for path in paths if path.endswith(".py")])
         if not wanted:
             return Figure(None, f"there is no Python code in {place!r}")
@@ -129,7 +129,7 @@ class Measuring:
         path, _, pattern = rest.strip().partition(" ")
         if what not in PROPERTIES or not path or (what == "matches") is not bool(pattern.strip()):
             return Figure(None, f"{of!r} is no property; write `lines PATH`, `bytes PATH` or `matches PATH TEXT`")
-        if not (meant := _meant(path, self._paths())):
+        if not (meant := _meant(path, paths_of(self.source, self.commit))):
             return Figure(None, f"there is no file {path}, or several end like it")
         path = meant
         if usually_holds_keys(path):
@@ -145,14 +145,11 @@ class Measuring:
         if self._test(of).value != 1:
             return Figure(None, f"there is no test {of} that passes, so it cannot be timed")
         path = of.partition("::")[0]
-        runs = [self.timed(path) for _ in range(TIMED)] if path in self._paths() else []
+        runs = [self.timed(path) for _ in range(TIMED)] if path in paths_of(self.source, self.commit) else []
         times = sorted(1_000 * sum(seconds for test, seconds in run.times.items() if is_of(test, of)) for run in runs)
         if not times or not times[0]:
             return Figure(None, f"the runner does not say how long {of} takes")
         return Figure(statistics.median(times), f"{times[0]:.1f} to {times[-1]:.1f} ms in {TIMED} runs")
-
-    def _paths(self) -> frozenset[str]:
-        return frozenset(entry.path for entry in self.source.tree(self.commit))
 
 
 def _meant(path: str, paths: Collection[str]) -> str:
@@ -171,7 +168,7 @@ def below(place: str, paths: Collection[str]) -> list[str]:
         return sorted(path for path in paths if not is_test_file(path))
     dotted = wanted.replace(".", "/") if "/" not in wanted and not wanted.endswith(".py") else wanted
     names = dict.fromkeys((wanted, dotted, f"{dotted}.py"))
-    for alike in (_as_it_is, str.casefold):
+    for alike in (str, str.casefold):
         for name in names:
             folded = alike(name)
             for holds in (_is_below, _has_folder):
@@ -198,7 +195,3 @@ def _root(path: str, place: str) -> str:
 def is_of(test: str, named: str) -> bool:
     """Whether a runner's test is the one that is named, one of its parameters, or in the file or class that is."""
     return test == named or test.startswith((f"{named}::", f"{named}[", f"{named}."))
-
-
-def _as_it_is(text: str) -> str:
-    return text

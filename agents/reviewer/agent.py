@@ -23,7 +23,7 @@ from sisimpur.agents.reviewer.rules import lint_rules, rules
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
 from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
-from sisimpur.shared.model.change import LINK, SUBMODULE, Change, HasPath
+from sisimpur.shared.model.change import LINK, SUBMODULE, Change, CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused, ReplyDeclined
 from sisimpur.shared.model.evidence import (
     NOBODY,
@@ -259,13 +259,11 @@ def _set_aside(finding: Finding, reason: str) -> Finding:
 # --- the subject of a review ---------------------------------------------------------------------------------
 
 
-class ReviewSource(Protocol):
+class ReviewSource(CommitFiles, Protocol):
     """The target's commits: the mirror."""
 
     def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
     def diff(self, old: str, new: str) -> bytes: ...
-    def read(self, sha: str, path: str) -> bytes | None: ...
-    def tree(self, sha: str) -> Sequence[HasPath]: ...
 
 
 def case_of(source: ReviewSource, branch: Branch, task: TaskSpec) -> Case:
@@ -279,7 +277,7 @@ def case_of(source: ReviewSource, branch: Branch, task: TaskSpec) -> Case:
         )
         for change in changes
     )
-    tracked = frozenset(entry.path for entry in source.tree(branch.commit))
+    tracked = paths_of(source, branch.commit)
     return Case(files, tracked, partial(_text, source, branch.commit), task.guards)
 
 

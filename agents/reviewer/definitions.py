@@ -16,6 +16,7 @@ from itertools import chain, islice
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, target_names
 from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.model.text import few
 from sisimpur.shared.repo.definitions import Defining, Definition, defined
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
@@ -193,8 +194,7 @@ def _told(case: Case, file: ChangedFile, name: str, known: list[str]) -> str:
     if len(_paths(case)) > MOST_FILES and not known:
         return f"named in none of the {MOST_FILES} files that were searched"
     where = (["this file"] if file.path in known else []) + others
-    more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
-    return f"still named in {', '.join(where[:MOST_NAMED])}{more}" if where else "named in no file any more"
+    return f"still named in {few(where, MOST_NAMED)}" if where else "named in no file any more"
 
 
 def _bindings(tree: PythonTree | None, name: str) -> list[ast.stmt]:

@@ -76,10 +76,6 @@ def chunks(diff: bytes, files: Sequence[ChangedFile], most_chars: int) -> tuple[
     return tuple(map(_chunk, _packed(pieces, most_chars)))
 
 
-def added(files: Iterable[ChangedFile]) -> frozenset[tuple[str, str]]:
-    return frozenset((file.path, text) for file in files for text in file.added.values())
-
-
 def repeated(files: Iterable[ChangedFile]) -> frozenset[tuple[str, str, int]]:
     """(path, text, how often) of the added lines that stand more than once in their file."""
     counts = Counter((file.path, text) for file in files for text in file.added.values())

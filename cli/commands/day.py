@@ -19,7 +19,7 @@ from sisimpur.cli.views.tasks import pulls
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import Event, State
-from sisimpur.shared.model.text import counted
+from sisimpur.shared.model.text import counted, shortened
 from sisimpur.shared.model.work import Vision
 from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import read_text
@@ -38,7 +38,7 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
         wrong = [*problems, *failed_today(records)]
     if wrong:
         more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
-        text = "; ".join(line[:LONGEST_NAMED] for line in wrong[:MOST_NAMED])
+        text = "; ".join(shortened(line, LONGEST_NAMED) for line in wrong[:MOST_NAMED])
         told = f"{plain(pasteable(text, arguments.home))}{more}; see: {command(arguments.home, 'status')}"
         print(f"run-day: {told}", file=sys.stderr)
     return PROBLEM if wrong else DONE

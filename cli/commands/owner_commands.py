@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
-from sisimpur.agents.orchestrator.vision.goal_ids import NOTE
+from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
@@ -198,7 +198,7 @@ def answer(arguments: Arguments) -> int:
         (goal,) = goals
         worded = records.wordings().get(goal, "")
         for question in (one for one in asked if one.goal_id == goal):
-            if goal.startswith(NOTE):
+            if is_note(goal):
                 raise Misconfigured(f"{goal} is a note: answer it by changing it in {records.home.vision}")
             records.plans.answer(question, worded, text, records.clock.now())
         print(f"{goal}: answered; it is planned with the next planning; {how_it_goes_on(records.db, records.home)}")

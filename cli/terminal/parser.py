@@ -47,7 +47,9 @@ class CommandLine(argparse.ArgumentParser):
         )
 
     def expect_command(self, words: Sequence[str]) -> None:
-        """End with what was perhaps meant if the first word, after a home, names no command. SystemExit(2)."""
+        """End with what was perhaps meant if the first word, after a home, names no command, or there is none."""
+        if not words:
+            self.error(f"type a command; all of them: {TYPED} help")
         names = [word for at, word in enumerate(words) if word[:1] != "-" and words[at - 1 : at] != ["--home"]]
         if names and names[0] not in self.commands:
             close = difflib.get_close_matches(names[0], self.commands, 3, 0.6)

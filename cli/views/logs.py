@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime
@@ -43,7 +44,8 @@ def logs(arguments: Arguments) -> int:
     print_line = _print_raw if arguments.json else _print_words
     tail = Tail(home.logs)
     try:
-        _print(tail, arguments, max(arguments.lines, 0), print_line)
+        if not _print(tail, arguments, max(arguments.lines, 0), print_line) and arguments.lines > 0:
+            print("logs: no line of what you asked for is written yet", file=sys.stderr)
         while arguments.follow:
             SystemClock().sleep(PAUSE)
             _print(tail, arguments, None, print_line)
@@ -54,10 +56,13 @@ def logs(arguments: Arguments) -> int:
     return DONE
 
 
-def _print(tail: Tail, arguments: Arguments, most: int | None, print_line: Callable[[Line], None]) -> None:
+def _print(tail: Tail, arguments: Arguments, most: int | None, print_line: Callable[[Line], None]) -> int:
+    """-> how many lines."""
     wanted = (line for line in tail.new() if _is_wanted(line, arguments))
-    for line in newest(wanted, most) if most is not None else sorted(wanted, key=moment):
+    lines = list(newest(wanted, most) if most is not None else sorted(wanted, key=moment))
+    for line in lines:
         print_line(line)
+    return len(lines)
 
 
 def _is_wanted(line: Line, arguments: Arguments) -> bool:

@@ -11,6 +11,7 @@ from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.planning.daily_planner import question_line
 from sisimpur.agents.orchestrator.reports.report_words import at_the_cap, raise_cap
+from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, money, pasteable, plain, print_groups, print_json, print_list
 from sisimpur.cli.views.daemon_state import (
@@ -74,7 +75,10 @@ def status(arguments: Arguments) -> int:
     print_list("unreadable", facts["unreadable"])
     typed = command(arguments.home, "answer", "ID", "TEXT")
     asked = [f"{one['goal']}  {one['text']}" for one in facts["asked"]]
-    print_list(f"questions (change the goal in {facts['home']}/VISION.md, or type: {typed})", asked)
+    notes = [text for text in asked if is_note(text)]
+    print_list(f"notes to reword in {facts['home']}/VISION.md", notes)
+    goals = [text for text in asked if not is_note(text)]
+    print_list(f"questions (change the goal in {facts['home']}/VISION.md, or type: {typed})", goals)
     return 0
 
 

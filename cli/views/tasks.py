@@ -103,7 +103,8 @@ def show(arguments: Arguments) -> int:
         "begins without", (f"{one['from']}: you said so {one['at'][:19]}  {one['why']}" for one in facts["unblocked"])
     )
     print_list("attempts", (_attempt(attempt) for attempt in facts["attempts"]))
-    print_list("cost", [f"${facts['cost']['spent']} spent, ${facts['cost']['lost']} lost"] if facts["cost"] else [])
+    amounts = [f"${facts['cost'][name][:-5]} {name}" for name in ("spent", "lost")] if facts["cost"] else []
+    print_list("cost", [", ".join(amounts)] if amounts else [])
     print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
     print_list("at the gates", (pasteable(line, arguments.home) for line in facts["gates"]))
     if change:

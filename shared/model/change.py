@@ -25,6 +25,17 @@ class HasPath(Protocol):
     def path(self) -> str: ...
 
 
+class CommitFiles(Protocol):
+    """The target's files at a commit: the mirror."""
+
+    def tree(self, sha: str) -> Sequence[HasPath]: ...
+    def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
+
+
+def paths_of(files: CommitFiles, sha: str) -> frozenset[str]:
+    return frozenset(entry.path for entry in files.tree(sha))
+
+
 @dataclass(frozen=True)
 class Change:
     """One path of the difference between two commits. Modes are git's, empty where there is no file."""

@@ -33,7 +33,7 @@ Wish = Literal["wanted", "reworded", "removed", "proposed", "upkeep", "early"]
 
 @dataclass(frozen=True)
 class Policy:
-    """The owner's rules for merging without him (config/policy.yaml, `merge`)."""
+    """The owner's rules for merging without a question (config/policy.yaml, `merge`)."""
 
     auto: bool = True
     write_tests: bool = True  # where a change brings none
@@ -72,7 +72,7 @@ class ReviewState:
     approved: bool = False  # by the owner, and exactly this change
     goal: Wish = "wanted"
     protected: tuple[str, ...] = ()  # changed paths that need the owner
-    guarded: tuple[str, ...] = ()  # changed paths that he has said not to touch, perhaps since
+    guarded: tuple[str, ...] = ()  # changed paths that the owner has said not to touch, perhaps since
     pull_state: Literal["open", "closed", "merged", ""] = "open"
     head: str = ""  # where the pull request's branch is, if somebody else moved it
     evidence: Evidence | None = None
@@ -136,14 +136,14 @@ class Merge:
 
 @dataclass(frozen=True)
 class AskOwner:
-    """The owner's turn. The reasons are for him."""
+    """The owner's turn. The reasons are for the owner."""
 
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Noticed:
-    """The owner has merged or closed the pull request himself."""
+    """The owner's own hand has merged or closed the pull request."""
 
     merged: bool
 
@@ -258,7 +258,7 @@ def _back(by: Literal["tests", "review"], found: ReviewState) -> Step:
 
 
 def reasons(found: ReviewState, policy: Policy) -> tuple[str, ...]:
-    """Say why this is not merged without the owner; empty: it is. Each is one line that he can judge."""
+    """Say why this is not merged without the owner; empty: it is. Each is one line that the owner can judge."""
     evidence, verdict = found.evidence, found.reviewed.verdict if found.reviewed else None
     asked = [problem.text for problem in evidence.problems] if evidence else ["it was not tested"]
     if found.protected:

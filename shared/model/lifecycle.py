@@ -75,6 +75,7 @@ class Transition:
 
 S, E = State, Event
 
+OPEN = (S.BACKLOG, S.IN_PROGRESS, S.IN_REVIEW)  # somebody works on it
 TRANSITIONS: dict[tuple[State, Event], Transition] = {
     (S.BACKLOG, E.STARTED): Transition(S.IN_PROGRESS, "plus one"),
     (S.BACKLOG, E.EXHAUSTED): Transition(S.FAILED),
@@ -97,12 +98,10 @@ TRANSITIONS: dict[tuple[State, Event], Transition] = {
     (S.FAILED, E.RETRIED): Transition(S.BACKLOG, "zero"),
     (S.COMPLETED, E.RETRIED): Transition(S.BACKLOG, "zero"),
     (S.GONE, E.RETRIED): Transition(S.BACKLOG, "zero"),
-    **{(s, E.CANCELLED): Transition(S.FAILED) for s in (S.BACKLOG, S.IN_PROGRESS, S.IN_REVIEW)},
-    **{(s, E.DONE_BY_OWNER): Transition(S.COMPLETED) for s in (S.BACKLOG, S.IN_PROGRESS, S.IN_REVIEW, S.FAILED)},
+    **{(s, E.CANCELLED): Transition(S.FAILED) for s in OPEN},
+    **{(s, E.DONE_BY_OWNER): Transition(S.COMPLETED) for s in (*OPEN, S.FAILED)},
     **{(s, E.DELETED): Transition(S.GONE) for s in FOLDERS},
 }
-
-WORKERS: dict[State, str] = {S.BACKLOG: "coder", S.IN_PROGRESS: "coder", S.IN_REVIEW: "qa, then reviewer"}
 
 
 def after(state: State, event: Event) -> Transition:
@@ -257,6 +256,13 @@ def wording(goal: Goal) -> str:
     """A goal's text as a short digest: a task and a question belong to one wording."""
     text = "\0".join((goal.title, *goal.details))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+Worded = tuple[str, str]  # a goal's id and its wording
+
+
+def worded(goal: Goal) -> Worded:
+    return goal.id, wording(goal)
 
 
 def is_lost_for_us(card: Card) -> bool:

@@ -46,6 +46,11 @@ def ranges(numbers: Iterable[int]) -> str:
     return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in found)
 
 
+def few(names: Sequence[str], most: int, joint: str = ", ") -> str:
+    """`a, b and 3 more`."""
+    return joint.join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def bullets(lines: Iterable[str]) -> str:
     """A Markdown list."""
     return "\n".join(f"- {line}" for line in lines)

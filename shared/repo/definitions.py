@@ -65,6 +65,11 @@ def defined(body: Iterable[ast.stmt], within: str = "") -> Iterator[Definition]:
             yield from defined(node.body, f"{within}{node.name}.")
 
 
+def innermost(known: Iterable[Definition]) -> dict[int, Definition]:
+    """Line -> the innermost of these definitions that holds it."""
+    return {line: one for one in known for line in one.lines}  # outer ones come first
+
+
 def span(node: ast.AST) -> tuple[int, int]:
     """First and last line, decorators included."""
     first = int(getattr(node, "lineno", 0))

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sisimpur.shared.model.evidence import is_test_file
-from sisimpur.shared.repo.definitions import Definition, definitions
+from sisimpur.shared.repo.definitions import Definition, definitions, innermost
 
 LONG = 30_000  # characters; a shorter file is shown whole: another call costs more than what is left out
 MOST = 24_000  # characters of a file's parts
@@ -74,9 +74,7 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words:
     """The parts, what matters most first: lines that are named or quoted, definitions that are named, where these are
     used, and what stands beside all that.
     """
-    holders: dict[int, Definition] = {}
-    for one in known:  # outer ones come first
-        holders |= dict.fromkeys(one.lines, one)
+    holders = innermost(known)
     said, plain = set(WORD.findall(words)), " ".join(WORD.findall(words.lower()))
     named = [one for one in known if len(_last(one)) > 2 and (_last(one) in said or _in_words(_last(one)) in plain)]
     places = dict.fromkeys((*_places(path, words, len(lines)), *_quoted(lines, words)))

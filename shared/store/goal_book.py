@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
+from sisimpur.shared.model.lifecycle import Worded
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import GoalWord, Measure
 from sisimpur.shared.store.database import Database, Tables, row_to
@@ -19,7 +20,6 @@ MOST_WORDS = 50  # of one goal, the newest
 
 MEASURES = TypeAdapter(tuple[Measure, ...])
 
-Worded = tuple[str, str]  # a goal's id and its wording
 Seen = Literal["", "holds", "not yet", "cannot tell"]
 
 
@@ -99,7 +99,7 @@ class GoalRepository:
             db.execute(
                 "insert into goal_looks (goal_id, wording, commit_id, merged, at_end, at) values (?, ?, ?, ?, ?, ?)"
                 " on conflict do update set begun = begun + 1",
-                (*goal, look.commit, look.merged, int(look.at_end), now.isoformat()),
+                (*_key(goal, look), now.isoformat()),
             )
         fault_point("goal-look.begun")
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from sisimpur.shared.model.lifecycle import Event, State, after
+from sisimpur.shared.model.lifecycle import OPEN, Event, State, after
 from sisimpur.shared.model.naming import attempt_ref, is_landing
 from sisimpur.shared.model.work import Run, TaskSpec
 from sisimpur.shared.store.database import Database, Tables
@@ -31,7 +31,6 @@ from sisimpur.shared.store.task_records import (
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
-OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`
 ATTEMPT = "number, outcome, note, ended_at, round, refreshes"
 

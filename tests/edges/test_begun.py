@@ -16,9 +16,8 @@ from sisimpur.agents.orchestrator.integration.partial_goals import (
     left_before,
     planned,
     unfinished,
-    worded,
 )
-from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.lifecycle import Event, State, worded
 from sisimpur.shared.model.naming import goal_branch
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, TaskSpec
 from sisimpur.shared.store.database import Database

@@ -23,7 +23,7 @@ from sisimpur.agents.planner.facts.source import (
     lines_of,
     may_be_read,
 )
-from sisimpur.agents.planner.facts.views import outlined
+from sisimpur.agents.planner.facts.views import definitions
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
 from tests.repositories import repository, write
@@ -281,7 +281,7 @@ def test_a_plain_word_that_stands_everywhere_is_not_told(tmp_path: Path) -> None
     ["(" * 100_000, "-" * 150_000 + "1", "a" + ".x" * 90_000, "a\0b", "\ud800", "if 1:\n" * 50_000],
 )
 def test_no_code_of_the_target_can_stop_us(code: str) -> None:
-    assert len(list(outlined(code.split("\n")))) <= 1
+    assert len(definitions(code.split("\n"))) <= 1
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_no_file_of_the_target_takes_long_to_read(code: str, tmp_path: Path) -> 
 
 
 def test_what_python_would_only_warn_about_is_read() -> None:
-    assert list(outlined(["def f():", "    return '\\d'"])) == [(1, "def f()")]
+    assert [each.signature for each in definitions(["def f():", "    return '\\d'"])] == ["def f()"]
 
 
 def test_no_goal_takes_long_to_search_for(site: SourceTree) -> None:

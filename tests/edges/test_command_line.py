@@ -65,6 +65,7 @@ def test_every_example_of_the_help_is_understood() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        ([], "type a command; all of them: "),
         (["statsu"], "there is no command 'statsu'; did you mean status"),
         (["--home", "/x", "bugdet"], "did you mean budget?"),
         (["help", "deplyo"], "there is no command 'deplyo'; did you mean deploy or deploys"),
@@ -180,6 +181,15 @@ def test_setup_goes_on_to_make_a_home_or_prints_the_next_command(
     assert is_there or "next, name the repository to work on: make setup TARGET=" in capfd.readouterr().out
     assert go_on(parse(["setup", "--quiet"])) == 0
     assert capfd.readouterr().out == ""
+
+
+def test_logs_without_a_line_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository(tmp_path / "site", {"README.md": "1"})
+    home = str(tmp_path / "home")
+    assert main(["--home", home, "init", "--target", str(tmp_path / "site")]) == 0
+    capsys.readouterr()
+    assert main(["--home", home, "logs", "--task", "20261120-01"]) == 0
+    assert tuple(capsys.readouterr()) == ("", "logs: no line of what you asked for is written yet\n")
 
 
 def test_a_page_of_progress_that_is_there_is_kept(tmp_path: Path) -> None:

@@ -65,6 +65,18 @@ def test_the_answer_stands_with_the_goal_when_it_is_planned_and_nobody_asks_agai
     assert 'To "Which sum?" I answer: the one of negative numbers' in asked.replace('\\"', '"')
 
 
+def test_a_note_that_guards_no_file_is_answered_in_the_vision_and_no_command_is_offered(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage.home.vision.write_text(f"{VISION}\n## Notes\n- Don't touch the sums\n")
+    stage.run_day()
+    assert typed(stage, "status") == 0
+    said = capsys.readouterr().out
+    notes, questions = said.split("notes to reword in ")[1].split("questions (change the goal")
+    assert "Don't touch the sums" in notes
+    assert "answer ID TEXT" in questions and "Which sum?" in questions and "the sums" not in questions
+
+
 def test_the_same_question_again_is_asked_in_words_that_say_so(stage: Stage, model: ScriptedModel) -> None:
     stage.run_day()
     assert typed(stage, "answer", SUM, "guess") == 0

@@ -78,6 +78,7 @@ def test_that_it_cannot_be_done_is_asked_once_and_goes_to_the_planner(
     assert len(day.jobs) == 1
     first, second = told_to(model, "Planner")
     assert "no function `total`" not in first and "no function `total`" in second
+    assert "It was told:" in second and str(fix()["title"]) in second
     assert "Which function is meant?" in typed(day, status)
 
 

@@ -76,7 +76,7 @@ class Commits:
         assert old != new
         return patch(self.files())
 
-    def read(self, sha: str, path: str) -> bytes | None:
+    def read(self, sha: str, path: str, limit: int = 0) -> bytes | None:
         text = (self.before if sha == "base" else self.after).get(path)
         return None if text is None else text.encode("utf-8", "surrogatepass")
 

@@ -162,6 +162,6 @@ def test_what_a_goal_says_itself_comes_before_what_the_planner_named_for_this_wo
     plain, own = Goal("g-1", "Faster list"), Goal("g-1", "80 % coverage of api/")
     timed = Measure(MeasureKind.TIMING, "tests/t.py::test_list", at_most=300)
     named = {("g-1", wording(plain)): (timed, COVERED), ("g-1", wording(own)): (timed,)}
-    assert measures_of(plain, named, wording(plain)) == (timed, COVERED)
-    assert measures_of(own, named, wording(own)) == (COVERED,)
-    assert measures_of(plain, named, "another wording") == ()
+    assert measures_of(plain, named) == (timed, COVERED)
+    assert measures_of(own, named) == (COVERED,)
+    assert measures_of(replace(plain, details=("for all users",)), named) == ()

@@ -9,9 +9,9 @@ import pytest
 
 from sisimpur.shared.model.lifecycle import (
     FOLDERS,
+    OPEN,
     OWNERS,
     TRANSITIONS,
-    WORKERS,
     Event,
     State,
     TaskLimits,
@@ -65,7 +65,7 @@ def test_only_the_owner_gives_attempts_back(state: State, event: Event) -> None:
     assert event in OWNERS
 
 
-@pytest.mark.parametrize("state", WORKERS)
+@pytest.mark.parametrize("state", OPEN)
 def test_every_worker_may_give_up(state: State) -> None:
     assert after(state, Event.EXHAUSTED).to is State.FAILED
 
@@ -85,7 +85,7 @@ def test_bringing_a_change_up_to_date_is_an_attempt_of_its_own() -> None:
 
 @pytest.mark.parametrize("state", State)
 def test_what_is_over_belongs_to_nobody(state: State) -> None:
-    assert is_over(state) == (state not in WORKERS)
+    assert is_over(state) == (state not in OPEN)
 
 
 @pytest.mark.parametrize(("state", "event"), [key for key in product(State, Event) if key not in TRANSITIONS])

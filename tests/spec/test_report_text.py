@@ -10,7 +10,13 @@ import pytest
 from PIL import Image
 
 from sisimpur.agents.orchestrator.reports import report_notice
-from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, PlanAccount, TaskAccount
+from sisimpur.agents.orchestrator.reports.account import (
+    DayAccount,
+    GoalAccount,
+    PlanAccount,
+    QuestionAccount,
+    TaskAccount,
+)
 from sisimpur.agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY, picture
 from sisimpur.agents.orchestrator.reports.report_text import evening, morning
 from sisimpur.agents.orchestrator.reports.report_words import few, left_by_hour
@@ -58,7 +64,7 @@ WORKED = DayAccount(
     course=(Spending(9 * 60 + 5, NANO // 2), Spending(13 * 60, NANO // 2)),
     plan=PlanAccount(("Fix the sum", "Greet"), NANO // 10),
     deferred=("Later",),
-    questions=("The moon: which one?",),
+    questions=(QuestionAccount("The moon: which one?", "g-5"),),
 )
 IDLE = DayAccount(DAY, "idle", spent=replace(SPENT, spent=0), month=WORKED.month)
 
@@ -109,6 +115,13 @@ def test_a_day_with_work_tells_asked_shipped_cost_failed_waiting_and_tomorrow_in
 )
 def test_each_thing_stands_where_it_belongs(heading: str, line: str) -> None:
     assert line in section(evening(WORKED, CALL), heading)
+
+
+def test_a_question_about_a_goal_is_answered_by_its_id_and_one_about_a_note_in_the_vision_only() -> None:
+    asked = replace(WORKED, questions=(*WORKED.questions, QuestionAccount("Which files?")))
+    goal, note = section(evening(asked, CALL), "Waits for you").splitlines()[-2:]
+    assert goal.endswith(f"reword or remove it in VISION.md, or type `{CALL} answer g-5 '...'`")
+    assert note.endswith("Which files? → reword or remove it in VISION.md")
 
 
 def test_the_money_burns_down_in_words_too() -> None:
@@ -368,7 +381,7 @@ def test_a_hostile_title_stays_one_harmless_line_everywhere(title: str) -> None:
         others=tasks,
         plan=PlanAccount((title,), 1),
         deferred=(title,),
-        questions=(title,),
+        questions=(QuestionAccount(title, "g-5"),),
         troubles=(Trouble("work", title),),
         stopped=title,
         blocked=(title,),

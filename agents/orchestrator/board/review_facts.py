@@ -6,9 +6,9 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal
 
-from sisimpur.agents.orchestrator.board.writing import TestTurns, sent_back
+from sisimpur.agents.orchestrator.board.writing import CommitsOfAttempts, TestTurns, sent_back
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
 from sisimpur.shared.model.change import needs_owner
@@ -199,12 +199,6 @@ def _goal(known: TaskRecord, vision: Vision | None) -> Wish:
 
 
 LED_TO_A_COMMIT = ("ok", "sent back", "stale")
-
-
-class CommitsOfAttempts(Protocol):
-    def of(self, known: TaskRecord, attempt: Attempt) -> str:
-        """The commit of one attempt; empty: it led to none."""
-        ...
 
 
 @dataclass(frozen=True)

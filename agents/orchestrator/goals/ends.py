@@ -50,11 +50,9 @@ UNITS = {MeasureKind.COVERAGE: " %", MeasureKind.TIMING: " ms"}
 def figures(measure: Measure, looks: Sequence[GoalLook]) -> str:
     """`coverage of api: 61.2 % -> 74.0 %, wanted at least 80 %`: the first figure and the last."""
     seen = [look.figure for look in looks if look.figure is not None]
-    both = dict.fromkeys(_figure(measure, figure) for figure in (*seen[:1], *seen[-1:]))
-    if not both:
-        why = next((look.text for look in reversed(looks) if look.text), "not measured yet")
-        return f"{subject(measure)}: {why}, wanted {_wanted(measure)}"
-    return f"{subject(measure)}: {' -> '.join(both)}, wanted {_wanted(measure)}"
+    both = " -> ".join(dict.fromkeys(_figure(measure, figure) for figure in (*seen[:1], *seen[-1:])))
+    why = next((look.text for look in reversed(looks) if look.text), "not measured yet")
+    return f"{subject(measure)}: {both or why}, wanted {_wanted(measure)}"
 
 
 def all_of(taken: Sequence[tuple[Measure, float]]) -> str:
@@ -78,19 +76,15 @@ def subject(measure: Measure) -> str:
 def _wanted(measure: Measure) -> str:
     if measure.kind is MeasureKind.TEST:
         return "that it passes"
-    least = [f"at least {_number(measure, measure.at_least)}"] if measure.at_least is not None else []
-    most = [f"at most {_number(measure, measure.at_most)}"] if measure.at_most is not None else []
-    return " and ".join(least + most)
+    bounds = {"at least": measure.at_least, "at most": measure.at_most}
+    unit = UNITS.get(measure.kind, "")
+    return " and ".join(f"{word} {bound:g}{unit}" for word, bound in bounds.items() if bound is not None)
 
 
 def _figure(measure: Measure, figure: float) -> str:
     if measure.kind is MeasureKind.TEST:
         return "passes" if measure.holds(figure) else "does not pass"
     return f"{figure:.1f}{UNITS[measure.kind]}" if measure.kind in UNITS else f"{figure:g}"
-
-
-def _number(measure: Measure, bound: float) -> str:
-    return f"{bound:g}{UNITS.get(measure.kind, '')}"
 
 
 def told(end: GoalEnd, looks: Sequence[GoalLook], measure: Measure | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
-from sisimpur.shared.model.change import HasPath, usually_holds_keys
+from sisimpur.shared.model.change import CommitFiles, usually_holds_keys
 from sisimpur.shared.model.errors import Refused, Stumble
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.work import Goal, GoalWord, Run, TaskSpec
@@ -28,11 +28,9 @@ class EndReading:
     missing: str
 
 
-class MergedTree(Protocol):
+class MergedTree(CommitFiles, Protocol):
     """The target's commits: the mirror."""
 
-    def tree(self, sha: str) -> Sequence[HasPath]: ...
-    def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
     def diff(self, old: str, new: str, limit: int = ...) -> bytes: ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -26,7 +26,7 @@ from sisimpur.shared.model.errors import (
     Unavailable,
 )
 from sisimpur.shared.model.evidence import Figure
-from sisimpur.shared.model.lifecycle import State, wording
+from sisimpur.shared.model.lifecycle import State, worded, wording
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, Measure, Question, Run, TaskSpec
@@ -69,32 +69,22 @@ class GoalEyes:
     breaker: CircuitBreaker
 
 
+@dataclass(eq=False)
 class GoalLooks:
     """Looks before a goal's first task, after each merge, and at its end. `standings`: what the roadmap knows."""
 
-    def __init__(
-        self,
-        books: GoalBooks,
-        eyes: GoalEyes,
-        plans: PlanRepository,
-        store: TaskStore,
-        runs: AgentRuns,
-        standings: Standings,
-    ) -> None:
-        self._books = books
-        self._eyes = eyes
-        self._plans = plans
-        self._store = store
-        self._runs = runs
-        self._standings = standings
-        self._resting: set[tuple[str, str]] = set()  # (day, goal): it cannot be looked at on that day
-        self._known: object = None  # what was so when nothing was due
+    _books: GoalBooks
+    _eyes: GoalEyes
+    _plans: PlanRepository
+    _store: TaskStore
+    _runs: AgentRuns
+    _standings: Standings
+    _resting: set[tuple[str, str]] = field(default_factory=set)  # (day, goal): it cannot be looked at on that day
+    _known: object = None  # what was so when nothing was due
 
     def begin(self, pool: TakesWork) -> bool:
         """Whether a look was begun: it takes a worker. Called by who holds the lock, as often as anything happens."""
-        if not pool.free or LOOK in pool.busy:
-            return False
-        if not self._has_changed():
+        if not pool.free or LOOK in pool.busy or not self._has_changed():
             return False
         standings = self._standings(self._runs.session.day())
         self._ask(standings)
@@ -121,8 +111,9 @@ class GoalLooks:
         known, session = GoalEnds(self._books), self._runs.session
         for goal, merged in [(one.goal, one.merged) for one in standings if one.end == "ask"]:
             text = ends.question(known.looks(goal), known.measure(goal), merged)
-            self._plans.ask(session.day(), (Question(goal.id, text),), {goal.id: wording(goal)})
-            if self._plans.asked({goal.id: wording(goal)}):
+            now = dict([worded(goal)])
+            self._plans.ask(session.day(), (Question(goal.id, text),), now)
+            if self._plans.asked(now):
                 session.tell(f"{goal.title}: a question for you")
 
     def _due(self, standings: Sequence[GoalStanding]) -> Iterator[tuple[GoalStanding, GoalLook]]:
@@ -143,7 +134,7 @@ class GoalLooks:
     def _try(self, standing: GoalStanding, look: GoalLook) -> None:
         """What goes wrong with one goal is its own affair: it stays merged, and not yet looked at."""
         goal, breaker = standing.goal, self._eyes.breaker
-        key = (goal.id, wording(goal))
+        key = worded(goal)
         self._books.looks.begin(key, look, self._runs.session.now())
         try:
             self._keep(standing, self._seen(standing, look))
@@ -170,7 +161,7 @@ class GoalLooks:
 
     def _keep(self, standing: GoalStanding, look: GoalLook) -> None:
         goal = standing.goal
-        self._books.looks.keep((goal.id, wording(goal)), look)
+        self._books.looks.keep(worded(goal), look)
         known = GoalEnds(self._books)
         end = known.end(goal, standing.merged, was_done=False) if look.at_end else None
         self._runs.session.tell(f"{goal.title}: {known.told(goal, end)}")

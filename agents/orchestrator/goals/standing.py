@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.goals import ends
 from sisimpur.agents.orchestrator.goals.ends import GoalEnd
-from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.lifecycle import Worded, worded
 from sisimpur.shared.model.text import harmless
 from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
 from sisimpur.shared.store.goal_book import GoalLook, GoalRepository, GoalWords
@@ -59,7 +59,7 @@ class GoalEnds:
 
     def measures(self, goal: Goal) -> tuple[Measure, ...]:
         """All of them have to hold."""
-        return measures_of(goal, self._measures, wording(goal))
+        return measures_of(goal, self._measures)
 
     def measure(self, goal: Goal) -> Measure | None:
         """The only one; of several each look tells all."""
@@ -67,7 +67,7 @@ class GoalEnds:
         return found[0] if len(found) == 1 else None
 
     def looks(self, goal: Goal) -> Sequence[GoalLook]:
-        return self._looks.get((goal.id, wording(goal)), ())
+        return self._looks.get(worded(goal), ())
 
     def words(self, goal: Goal) -> Sequence[GoalWord]:
         return self._books.words.of([goal.id])
@@ -124,10 +124,10 @@ NO_FINDINGS = re.compile(
 )
 
 
-def measures_of(goal: Goal, named: Mapping[tuple[str, str], tuple[Measure, ...]], wording: str) -> tuple[Measure, ...]:
+def measures_of(goal: Goal, named: Mapping[Worded, tuple[Measure, ...]]) -> tuple[Measure, ...]:
     """What its words say; else what the planner named for this wording."""
     own = said(goal)
-    return (own,) if own else named.get((goal.id, wording), ())
+    return (own,) if own else named.get(worded(goal), ())
 
 
 def said(goal: Goal) -> Measure | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 
 from sisimpur.shared.model.errors import Stumble, TeamError
-from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.lifecycle import OPEN, State
 from sisimpur.shared.model.naming import WHO, goal_branch, is_landing
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_commits import Conflict
@@ -16,7 +16,6 @@ from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.clock import Clock
 
 MOST_NAMED = 5  # files of a conflict, tasks that are missing
-OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
 
 class BranchNeedsOwner(Stumble):

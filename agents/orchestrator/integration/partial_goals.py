@@ -10,17 +10,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
-from sisimpur.shared.model.lifecycle import Event, wording
+from sisimpur.shared.model.lifecycle import Event, Worded, worded
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import TaskRecord
-
-Worded = tuple[str, str]  # a goal's id and its wording
-
-
-def worded(goal: Goal) -> Worded:
-    return goal.id, wording(goal)
 
 
 def worded_as(task: TaskRecord) -> Worded:
@@ -77,10 +71,10 @@ def _lost(plans: PlanRepository, journal: Journal, day: str) -> set[Worded]:
     seen, gone = finished(plans, journal, day), journal.lost()
     lost = ((task, gone[task.id]) for task in journal.tasks(gone).values())
     return {
-        (task.goal_id, task.wording)
+        worded_as(task)
         for task, on in lost
         if task.branch == branches.get(task.goal_id) and not lands(task)
-        if seen.get((task.goal_id, task.wording), "") < on
+        if seen.get(worded_as(task), "") < on
     }
 
 
@@ -103,7 +97,7 @@ def _rest(plan: DailyPlan) -> set[Worded]:
 
 def _taken_up(plan: DailyPlan, journal: Journal) -> set[Worded]:
     tasks = journal.tasks(task.id for task in plan.tasks).values()
-    return {*map(worded, plan.finished), *((task.goal_id, task.wording) for task in tasks)}
+    return {*map(worded, plan.finished), *map(worded_as, tasks)}
 
 
 # --- what the coder gave back --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sisimpur.agents.orchestrator.board.stuck import StuckTask
-from sisimpur.shared.model.lifecycle import Board, Card, State, wording
+from sisimpur.shared.model.lifecycle import Board, Card, State, worded
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, Remark, Vision
 from sisimpur.shared.money.token_budget import cents
@@ -20,12 +20,8 @@ def goals_to_plan(
     `planned` holds (goal id, wording) of every task that was ever made; `deferred` goals wait for another day.
     """
     asked = {question.goal_id for question in questions}
-    waiting = {(goal.id, wording(goal)) for goal in deferred}
-    open_goals = (
-        goal
-        for goal in vision.goals
-        if (goal.id, wording(goal)) not in planned and goal.id not in asked and (goal.id, wording(goal)) not in waiting
-    )
+    taken = {*planned, *map(worded, deferred)}
+    open_goals = (goal for goal in vision.goals if worded(goal) not in taken and goal.id not in asked)
     return tuple(sorted(open_goals, key=lambda goal: (goal.priority.rank, goal.line)))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from sisimpur.shared.model.evidence import Evidence, SuiteRun
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import few, one_line
 
 SIGNED_IN = re.compile(r"//[^/@\s]+@")  # who somebody is at an index, with a key perhaps
 MOST_NAMED = 5  # tests, folders
@@ -35,12 +35,8 @@ def _counts(base: SuiteRun) -> Iterator[str]:
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "none was collected"
     yield f"their last run before any change: {told}, in {base.seconds:.0f} s{covered}"
     if failed := sorted(base.of("failed")):
-        yield f"failing before any change: {_few(failed)}"
+        yield f"failing before any change: {few(failed, MOST_NAMED)}"
     reached = Counter(test.partition("::")[0].rpartition("/")[0] or "." for test in base.outcomes)
     if reached:
-        yield f"collected from: {_few([f'{folder} ({count})' for folder, count in sorted(reached.items())])}"
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+        folders = [f"{folder} ({count})" for folder, count in sorted(reached.items())]
+        yield f"collected from: {few(folders, MOST_NAMED)}"

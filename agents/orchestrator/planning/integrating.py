@@ -8,13 +8,13 @@ from datetime import datetime
 
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.board.transitions import Transitions
-from sisimpur.agents.orchestrator.integration.feature_branches import OPEN, lands, open_branches
+from sisimpur.agents.orchestrator.integration.feature_branches import lands, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import is_planned_whole
 from sisimpur.agents.orchestrator.roadmap.roadmap import DONE
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import wanted
 from sisimpur.shared.model.evidence import is_test_file
-from sisimpur.shared.model.lifecycle import Event, State, wording
+from sisimpur.shared.model.lifecycle import OPEN, Event, State, worded, wording
 from sisimpur.shared.model.naming import WHO, attempt_ref, landing_task
 from sisimpur.shared.model.work import Goal, TaskSpec, Vision
 from sisimpur.shared.repo.mirror import Mirror
@@ -131,9 +131,8 @@ class Integrating:
             return not any(map(_is_in_work, tasks))
         if any(_is_in_work(one) or _is_given_up(one) for one in tasks):
             return False
-        is_asked = any(one.goal_id == goal.id for one in self.plans.asked({goal.id: wording(goal)}))
-        now, day = (goal.id, wording(goal)), self.session.day()
-        return not is_asked and is_planned_whole(self.plans, journal, now, day)
+        is_asked = bool(self.plans.asked(dict([worded(goal)])))
+        return not is_asked and is_planned_whole(self.plans, journal, worded(goal), self.session.day())
 
     def _task(self, goal: Goal, branch: str) -> TaskSpec | None:
         """With an id that no other has: the owner may have dropped such a file, or we before a kill this one.

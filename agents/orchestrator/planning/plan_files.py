@@ -11,7 +11,7 @@ from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.board.transitions import Transitions
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, beside
-from sisimpur.agents.orchestrator.integration.partial_goals import Worded, finished, left_before, planned, worded
+from sisimpur.agents.orchestrator.integration.partial_goals import finished, left_before, planned
 from sisimpur.agents.orchestrator.planning import daily_planner
 from sisimpur.agents.orchestrator.planning.daily_planner import goals_to_plan
 from sisimpur.agents.orchestrator.research.researching import note_path
@@ -21,7 +21,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
-from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.lifecycle import Worded, worded, wording
 from sisimpur.shared.model.text import defuse
 from sisimpur.shared.model.work import Goal, Vision
 from sisimpur.shared.store.journal import Journal

@@ -9,22 +9,17 @@ from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner, FeatureBranches, open_branches
-from sisimpur.agents.orchestrator.integration.partial_goals import (
-    branches_for,
-    planned,
-    planner_heard,
-    worded,
-)
+from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, planner_heard
 from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.errors import Refused, Stumble, TeamError, Unavailable
-from sisimpur.shared.model.lifecycle import State, wording
+from sisimpur.shared.model.lifecycle import OPEN, State, worded, wording
 from sisimpur.shared.model.research import inquiry
-from sisimpur.shared.model.text import counted
-from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
+from sisimpur.shared.model.text import counted, one_line
+from sisimpur.shared.model.work import DailyPlan, Goal, GoalWord, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
@@ -33,6 +28,7 @@ from sisimpur.shared.store.task_store import TaskStore
 
 Goals = Sequence[Goal]
 
+LONGEST_TASK = 1_200  # characters of a task that could not be done, as the planner sees it again
 MOST_PLANNINGS = 5  # per day: an owner who edits all day, or a model that never answers well
 
 
@@ -59,8 +55,13 @@ class PlanBooks:
     goals: GoalBooks
 
     def open_tasks(self) -> tuple[TaskSpec, ...]:
-        filed = self.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+        filed = self.store.all(*OPEN)
         return tuple(file.spec for file in filed if isinstance(file.spec, TaskSpec))
+
+    def spec(self, task: str) -> TaskSpec | None:
+        """A task's file, wherever it lies; None: there is none that can be read."""
+        found = (self.store.read(state, task).spec for state in (self.store.find(task) if task else ()))
+        return next((spec for spec in found if isinstance(spec, TaskSpec)), None)
 
     def first_number(self, day: str) -> int:
         """The lowest that no task of that day has."""
@@ -243,6 +244,7 @@ class _DayPlanning:
         self._plans.keep_plan(plan, wordings(self.accepted.vision))
 
     def _order(self, goals: Goals, free: int) -> PlanOrder:
+        words = self.of.books.goals.words.of([goal.id for goal in goals])
         return PlanOrder(
             goals=tuple(map(self._with_answers, goals)),
             capacity=free,
@@ -253,7 +255,7 @@ class _DayPlanning:
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
             environment=self.of.environment(),
-            words=self.of.books.goals.words.of([goal.id for goal in goals]),
+            words=tuple(_with_task(word, self.of.books.spec) for word in words),
             stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
             figures=tuple(self._figures(goals)),
         )
@@ -299,6 +301,16 @@ class _DayPlanning:
 
     def _tell(self, words: str) -> None:
         self.of.runs.session.tell(words)
+
+
+def _with_task(word: GoalWord, find: Callable[[str], TaskSpec | None]) -> GoalWord:
+    """Why the coder changed nothing, with the task that it was about: the planner does not know it any more."""
+    spec = find(word.task) if word.kind == "answer" else None
+    if spec is None:
+        return word
+    tests = f"; may change {', '.join(spec.changes_tests)}" if spec.changes_tests else ""
+    task = f'It was told: "{spec.title}" ({spec.kind}; {", ".join((*spec.files, *spec.new_files))}{tests}).'
+    return replace(word, text=f"{word.text} {one_line(f'{task} {spec.description}', LONGEST_TASK)}")
 
 
 def _together(goals: Goals, branches: Mapping[str, str]) -> tuple[Goals, Goals, str]:

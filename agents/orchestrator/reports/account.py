@@ -11,7 +11,7 @@ from typing import Literal
 from sisimpur.agents.orchestrator.reports.reflection import Reflection
 from sisimpur.agents.orchestrator.roadmap.roadmap import RoadmapAccount
 from sisimpur.shared.model.deployment import Deploy, DeployStage, Place
-from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.lifecycle import OPEN, Event, State
 from sisimpur.shared.model.work import Priority
 from sisimpur.shared.money.savings import Saved
 from sisimpur.shared.money.ticket import Spending
@@ -20,6 +20,14 @@ from sisimpur.shared.store.plan_book import Trouble
 
 # How a day went. "cut off": it has no evening, somebody or something stopped it; "missed": nobody was there at all.
 Kind = Literal["worked", "idle", "failed", "cut off", "missed"]
+
+
+@dataclass(frozen=True)
+class QuestionAccount:
+    """What the owner is asked about a line of VISION.md. `id`: what `answer` takes; empty: only the file answers it."""
+
+    text: str
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ class TaskAccount:
 
     @property
     def is_open(self) -> bool:
-        return self.state in (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+        return self.state in OPEN
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,7 @@ class DayAccount:
     plan: PlanAccount = field(default_factory=PlanAccount)
     roadmap: RoadmapAccount = field(default_factory=RoadmapAccount)
     deferred: tuple[str, ...] = ()  # titles of goals that wait for another day
-    questions: tuple[str, ...] = ()
+    questions: tuple[QuestionAccount, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     stopped: str = ""  # why nothing is spent at all
     is_capped: bool = False  # the day's cap has stopped a call

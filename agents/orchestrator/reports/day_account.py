@@ -20,6 +20,7 @@ from sisimpur.agents.orchestrator.reports.account import (
     Kind,
     Live,
     PlanAccount,
+    QuestionAccount,
     ResearchAccount,
     TaskAccount,
 )
@@ -31,8 +32,9 @@ from sisimpur.agents.orchestrator.research.researching import note_path
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
 from sisimpur.agents.orchestrator.upkeep import upkeep
+from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
-from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_for, wording
+from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_for, worded
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
 from sisimpur.shared.money.ticket import Share, totals
 from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
@@ -173,7 +175,7 @@ class DayBooks:
             plan=self._plan(plan),
             roadmap=self._books.roadmap.account(day),
             deferred=self._clean(goal.title for goal in plan.deferred),
-            questions=self._clean(f"{question_line(one, self._titles())}{self._looked_up(one)}" for one in questions),
+            questions=tuple(map(self._question, questions)),
             troubles=troubles,
             stopped=ledger.paused(),
             is_capped=is_capped,
@@ -191,6 +193,10 @@ class DayBooks:
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
         )
+
+    def _question(self, question: Question) -> QuestionAccount:
+        (text,) = self._clean((f"{question_line(question, self._titles())}{self._looked_up(question)}",))
+        return QuestionAccount(text, "" if is_note(question.goal_id) else question.goal_id)
 
     def _kind(
         self, spent: Totals, plan: DailyPlan, tasks: Mapping[str, TaskAccount], troubles: Sequence[Trouble]
@@ -255,14 +261,14 @@ class DayBooks:
         self, goal: Goal, tasks: Mapping[str, TaskAccount], questions: Sequence[Question], plan: DailyPlan
     ) -> GoalAccount:
         """The tasks of its present wording."""
-        now = (goal.id, wording(goal))
+        now = worded(goal)
         ids = [known.id for known in self._known.values() if (known.goal_id, known.wording) == now]
         return GoalAccount(
             title=self._books.clean(goal.title),
             priority=goal.priority,
             tasks=tuple(tasks[id_] for id_ in ids),
             is_asked_about=any(question.goal_id == goal.id for question in questions),
-            is_deferred=any((left.id, wording(left)) == now for left in plan.deferred),
+            is_deferred=now in map(worded, plan.deferred),
             placed=self._books.roadmap.placed(goal.id, self._day),
             grows_on=open_branches(self._journal).get(goal.id, ""),
             **self._end(goal),

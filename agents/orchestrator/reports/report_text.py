@@ -147,8 +147,8 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
         ways = ", ".join(f"`{command} {way}`" for way in task.ways)
         yield f"{named(task)} {harmless(task.stuck, most)} → one of: {ways}"
     for question in account.questions:
-        typed = f"`{command} answer ID '...'` (`status` has its id)"
-        yield f"{harmless(question, most)} → reword or remove it in VISION.md, or type {typed}"
+        typed = f", or type `{command} answer {question.id} '...'`" if question.id else ""
+        yield f"{harmless(question.text, most)} → reword or remove it in VISION.md{typed}"
 
 
 def answer(task: TaskAccount, command: str) -> str:

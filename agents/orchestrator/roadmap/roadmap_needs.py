@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sisimpur.agents.orchestrator.goals.ends import GoalEnd
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, GoalStanding
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, open_branches
-from sisimpur.agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
+from sisimpur.agents.orchestrator.integration.partial_goals import finished, unfinished
 from sisimpur.agents.orchestrator.roadmap.roadmap import (
     DONE,
     MOST,
@@ -23,7 +23,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import (
 )
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
-from sisimpur.shared.model.lifecycle import Event, State, wording
+from sisimpur.shared.model.lifecycle import OPEN, Event, State, Worded, worded, wording
 from sisimpur.shared.model.text import counted, harmless
 from sisimpur.shared.model.work import Difficulty, Goal, Question, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
@@ -32,7 +32,6 @@ from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import TaskRecord
 
 MOST_FINISHED = 100  # goals that have left the vision: what we write has to be read again
-OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class _Gathering:
         return sum(self._known[id_].seen_in not in OPEN for id_ in self._planned if id_ in self._known)
 
     def need(self, goal: Goal) -> Need:
-        now = (goal.id, wording(goal))
+        now = worded(goal)
         tasks, asked = self._tasks.get(now, []), goal.id in self._asked
         merged = [task for task in tasks if task.seen_in is State.COMPLETED]
         failed = [task for task in tasks if task.seen_in is State.FAILED and _is_given_up(task)]

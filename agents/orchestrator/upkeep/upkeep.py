@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from typing import Literal
 
 from sisimpur.shared.config.settings_policy import UpkeepRules
-from sisimpur.shared.model.lifecycle import Board, State, waits_for
+from sisimpur.shared.model.lifecycle import OPEN, Board, State, waits_for
 from sisimpur.shared.model.naming import is_upkeep, upkeep_task
 from sisimpur.shared.model.text import defuse, printable, shortened
 from sisimpur.shared.model.work import Difficulty, Goal, Priority, TaskSpec, Vision
@@ -23,7 +23,6 @@ from sisimpur.shared.money.token_budget import amount
 Kind = Literal["failing test", "uncovered code", "outdated pin", "lint"]
 
 KINDS: tuple[Kind, ...] = ("failing test", "uncovered code", "outdated pin", "lint")  # the most telling first
-OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 AGAIN = timedelta(days=90)  # before what was proposed is proposed once more
 PREFIX, PROPOSER = "m-", "upkeep"
 LONGEST_LINE, MOST_LINES = 200, 30  # of a quotation

@@ -13,7 +13,6 @@ from sisimpur.agents.orchestrator.board.transitions import Transitions
 from sisimpur.agents.orchestrator.integration.feature_branches import TargetBranch
 from sisimpur.agents.orchestrator.upkeep.upkeep import (
     KINDS,
-    OPEN,
     Kind,
     Past,
     UpkeepFinding,
@@ -32,7 +31,7 @@ from sisimpur.agents.orchestrator.upkeep.upkeep_pins import Releases, outdated
 from sisimpur.shared.config.settings_policy import UpkeepRules
 from sisimpur.shared.model.errors import Refused, Replaced, Stopping, TeamError
 from sisimpur.shared.model.evidence import SuiteRun
-from sisimpur.shared.model.lifecycle import Board, Event, State, wording
+from sisimpur.shared.model.lifecycle import OPEN, Board, Event, State, wording
 from sisimpur.shared.model.naming import upkeep_task
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.linter import Lint

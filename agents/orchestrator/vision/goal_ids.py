@@ -94,6 +94,11 @@ def note_id(note: Remark) -> str:
     return _id(NOTE, note.text)
 
 
+def is_note(id_: str) -> bool:
+    """A question about a note is answered in VISION.md only."""
+    return id_.startswith(NOTE)
+
+
 def wordings(vision: Vision) -> dict[str, str]:
     """What a question can be about, as it is worded now: goals, and notes (another wording is another id)."""
     remarks = vision.notes + vision.unread

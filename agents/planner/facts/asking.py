@@ -12,12 +12,12 @@ from typing import ClassVar, Literal
 from sisimpur.agents.planner.facts.code_index import kind
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
-from sisimpur.agents.planner.facts.views import clean, definitions, numbered, parts, whole
+from sisimpur.agents.planner.facts.views import LONG_FILE, clean, definitions, numbered, parts, whole
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import one_line
 
 ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 24_000  # questions, and characters of all answers
-LONG_FILE, LONG_PARTS = 20_000, 6_000  # characters of a file, and of one that is longer
+LONG_PARTS = 6_000  # characters of a long file
 MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_ALIKE = 3, 8, 20, 5
 LONGEST_ASK, MOST_COMPARED = 200, 10_000

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from posixpath import basename, dirname, splitext
+from posixpath import dirname, splitext
 from typing import Literal
 
 from sisimpur.agents.planner.facts.source import SourceTree, lines_of
@@ -165,23 +165,14 @@ class CodeIndex:
     @cached_property
     def holders(self) -> Mapping[str, tuple[str, ...]]:
         """Identifier -> files that hold it."""
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        for path, file in self.files.items():
-            for name in file.names:
-                if IDENTIFIER.search(name):
-                    found[name].append(path)
-        return {name: tuple(paths) for name, paths in found.items()}
+        return _by_name((n, path) for path, file in self.files.items() for n in file.names if IDENTIFIER.search(n))
 
     # --- references ------------------------------------------------------------------------------------------
 
     @cached_property
     def definers(self) -> Mapping[str, tuple[str, ...]]:
         """Name -> files that define it."""
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        for path, file in self.files.items():
-            for name in file.defined:
-                found[name].append(path)
-        return {name: tuple(paths) for name, paths in found.items()}
+        return _by_name((name, path) for path, file in self.files.items() for name in file.defined)
 
     @cached_property
     def _telling(self) -> frozenset[str]:
@@ -197,13 +188,9 @@ class CodeIndex:
         return {file.path: frozenset(self._uses(file)) - {file.path} for file in told}
 
     @cached_property
-    def users(self) -> Mapping[str, frozenset[str]]:
+    def users(self) -> Mapping[str, tuple[str, ...]]:
         """File -> files that use it."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
-        for path, used in self.links.items():
-            for other in used:
-                found[other].add(path)
-        return {path: frozenset(others) for path, others in found.items()}
+        return _by_name((other, path) for path, used in self.links.items() for other in used)
 
     def at_end(self, name: str) -> tuple[str, ...]:
         """The files of this path, or whose path ends so, the shortest first."""
@@ -254,27 +241,28 @@ def _read(source: SourceTree, paths: Iterable[str]) -> Iterator[tuple[str, Index
             yield path, IndexedFile(path, lines)
 
 
-def _ends(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for path in sorted(paths, key=lambda path: (path.count("/"), path)):
-        parts = path.split("/")
-        for start in range(len(parts)):
-            found["/".join(parts[start:])].append(path)
-    return {end: tuple(same) for end, same in found.items()}
+def _ends(paths: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    parted = ((path, path.split("/")) for path in _shortest_first(paths))
+    return _by_name(("/".join(parts[start:]), path) for path, parts in parted for start in range(len(parts)))
 
 
-def _modules(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def _modules(paths: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """`shop.models`, `models` -> files; a package is its `__init__.py`."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for path in sorted(paths, key=lambda path: (path.count("/"), path)):
-        stem, ending = splitext(path)
-        if ending not in (".py", ".js", ".ts"):
-            continue
-        parts = stem.split("/")
-        parts = parts[:-1] if basename(stem) == "__init__" else parts
-        for start in range(len(parts)):
-            found[".".join(parts[start:])].append(path)
-    return {name: tuple(same) for name, same in found.items()}
+    modules = [path for path in _shortest_first(paths) if splitext(path)[1] in (".py", ".js", ".ts")]
+    parted = ((path, f"/{splitext(path)[0]}".removesuffix("/__init__").split("/")[1:]) for path in modules)
+    return _by_name((".".join(parts[start:]), path) for path, parts in parted for start in range(len(parts)))
+
+
+def _shortest_first(paths: Iterable[str]) -> Sequence[str]:
+    return sorted(paths, key=lambda path: (path.count("/"), path))
+
+
+def _by_name(found: Iterable[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]:
+    """Name -> paths, in their order."""
+    paths: defaultdict[str, list[str]] = defaultdict(list)
+    for name, path in found:
+        paths[name].append(path)
+    return {name: tuple(same) for name, same in paths.items()}
 
 
 def _nearest(folder: str, paths: Sequence[str], most: int) -> Sequence[str]:

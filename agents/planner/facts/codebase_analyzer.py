@@ -19,12 +19,12 @@ from sisimpur.agents.planner.facts.relevance import Relevance, named_folders, re
 from sisimpur.agents.planner.facts.repository_facts import stack, tests, without_tables
 from sisimpur.agents.planner.facts.repository_map import repository_map
 from sisimpur.agents.planner.facts.source import SourceTree
-from sisimpur.agents.planner.facts.views import parts, whole
+from sisimpur.agents.planner.facts.views import LONG_FILE, OTHERS, parts, whole
 
 MAX_FACTS = 60_000  # characters, about 17,000 tokens; of these
 MAP, CODE = 0.4, 0.6  # the map, and what goals speak of, at most: 24,000 and 36,000
 SEARCHED = 1_500  # characters of where names stand
-WHOLE_IF_NAMED, WHOLE_IF_FOUND = 20_000, 3_000  # characters of a file that is shown whole
+WHOLE_IF_FOUND = 3_000  # characters of a file that no goal names, and that is shown whole
 LONG_IF_NAMED, LONG_IF_FOUND = 7_000, 3_000  # of a longer one, its parts
 BESIDE = 12_000  # characters of files beside the named ones, for each goal, at most
 NEEDED = 6_000  # at least, for a goal to be planned with others
@@ -36,7 +36,6 @@ LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
 MORE = "\n[more was cut]"
 ROOM_FOR_OTHERS = 1_000  # characters, of a named file's other definitions
-OTHERS = "\nwhat else it defines:"
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ def _cost(index: CodeIndex, path: str, is_named: bool) -> int:
 
 
 def _is_short(file: IndexedFile, is_named: bool) -> bool:
-    return len(file.text) <= (WHOLE_IF_NAMED if is_named else min(WHOLE_IF_FOUND, _share(file, is_named)))
+    return len(file.text) <= (LONG_FILE if is_named else min(WHOLE_IF_FOUND, _share(file, is_named)))
 
 
 def _share(file: IndexedFile, is_named: bool) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sisimpur.agents.planner.facts.code_index import NAME, SHARED_NAMES, CodeIndex, IndexedFile, kind, stems, words
-from sisimpur.shared.repo.definitions import Definition
+from sisimpur.shared.repo.definitions import Definition, innermost
 from sisimpur.shared.words import meaning, synonyms
 
 MOST_WORDS = 80  # of a goal
@@ -121,9 +121,7 @@ def _alternatives(word: str) -> dict[str, float]:
 
 def _told(file: IndexedFile) -> Iterator[tuple[DefinedAt, dict[str, float]]]:
     """Each definition of a file, with the words that tell of it."""
-    inner: dict[int, Definition] = {}
-    for each in file.definitions:  # outer ones come first
-        inner |= dict.fromkeys(range(each.first, each.last + 1), each)
+    inner = innermost(file.definitions)
     texts: defaultdict[Definition, set[str]] = defaultdict(set)
     for number, line in enumerate(file.lines, 1):
         if around := inner.get(number):

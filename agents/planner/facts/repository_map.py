@@ -18,11 +18,10 @@ from posixpath import basename, dirname, splitext
 
 from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind
 from sisimpur.agents.planner.facts.relevance import Relevance
-from sisimpur.agents.planner.facts.views import clean
+from sisimpur.agents.planner.facts.views import LONG_FILE, clean
 from sisimpur.shared.model.scope import matches
 
 LONGEST_NAMES = 4_000  # characters of one file's definitions
-LONG_FILE = 20_000  # characters; a longer one is never shown whole
 NEAR = 40  # files nearest to the goals: what they define goes after the names of folders far from them
 FIXTURES = ("fixtures", "locale", "testdata", "*.snap")
 FUNCTION = re.compile(r"(?:export +)?const +(\w+) *= *(?:async *)?(?:function\b|\([^()\n]*\) *=>|\w+ *=>)")

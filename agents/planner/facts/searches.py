@@ -15,6 +15,7 @@ from sisimpur.agents.planner.facts.relevance import COMMON, PATH
 from sisimpur.agents.planner.facts.source import SourceHit, SourceTree, hits
 from sisimpur.agents.planner.facts.views import clean
 from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.shared.model.text import few
 
 HITS_OF_A_WORD = 30  # lines; a plain word in more of them tells nothing, though something is called so
 NAMES_PER_TEXT, MOST_NAMES = 8, 40
@@ -108,6 +109,4 @@ def _spread(found: Iterable[SourceHit]) -> Iterator[SourceHit]:
 
 
 def _few(paths: Iterable[str]) -> str:
-    named = [clean(path) for path in paths]
-    more = f" and {len(named) - HITS_PER_NAME} more" if named[HITS_PER_NAME:] else ""
-    return ", ".join(named[:HITS_PER_NAME]) + more
+    return few([clean(path) for path in paths], HITS_PER_NAME)

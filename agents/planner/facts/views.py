@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from sisimpur.shared.repo.definitions import Definition
+from sisimpur.shared.repo.definitions import Definition, innermost
 from sisimpur.shared.repo.definitions import definitions as defined_in
 
-LONGEST_LINE, LONGEST_WHOLE = 200, 20_000
+LONGEST_LINE = 200
+LONG_FILE = 20_000  # characters; a longer one is never shown whole
+OTHERS = "\nwhat else it defines:"
 LONGEST_DEFINITION = 60  # lines; of a longer one the places that matter
-MOST_SIGNATURES, FEW_SIGNATURES = 60, 25
+MOST_SIGNATURES = 60
 BEFORE, AFTER = 2, 8  # lines around a place that stands in no definition
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-CONSTANT = re.compile(r"(?:export const )?[A-Z][A-Z0-9_]+\s*(?::[^=]+)?=[^=]")
-TOLD = re.compile(r"[rRuU]?(?:\"\"\"|''')\s*\w|/\*\*?\s*\w|(?://|#)\s*\w")
 
 Lines = Sequence[str]
 
@@ -26,11 +26,6 @@ def clean(line: str, longest: int = LONGEST_LINE) -> str:
 def definitions(lines: Lines) -> tuple[Definition, ...]:
     """Classes, functions and methods, in their order."""
     return defined_in("\n".join(lines))
-
-
-def outlined(lines: Lines) -> Iterator[tuple[int, str]]:
-    """(line, `class X` or `def f(a, b)`), also of a file that Python cannot read."""
-    return ((each.line, "  " * each.depth + each.signature) for each in definitions(lines))
 
 
 def numbered(lines: Lines, numbers: Iterable[int], longest: int = LONGEST_LINE) -> Iterator[str]:
@@ -46,16 +41,7 @@ def numbered(lines: Lines, numbers: Iterable[int], longest: int = LONGEST_LINE) 
 
 
 def whole(path: str, lines: Lines) -> str:
-    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1), LONGEST_WHOLE)])
-
-
-def signatures(path: str, lines: Lines) -> str:
-    """What a file says of itself, its constants, classes and functions; empty: it has none."""
-    told = {number: clean(text) for number, text in outlined(lines)}
-    told |= {n: clean(line) for n, line in enumerate(lines, 1) if CONSTANT.match(line) or (n == 1 and TOLD.match(line))}
-    found = [f"{number}| {text}" for number, text in sorted(told.items())]
-    more = [f"… {len(found) - FEW_SIGNATURES} more"] if found[FEW_SIGNATURES:] else []
-    return "\n".join([f"{path}, classes and functions:", *found[:FEW_SIGNATURES], *more]) if found else ""
+    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1), LONG_FILE)])
 
 
 def parts(path: str, lines: Lines, worth: Mapping[int, float], room: int) -> str:
@@ -74,7 +60,7 @@ def parts(path: str, lines: Lines, worth: Mapping[int, float], room: int) -> str
             used += cost
     rest = [f"{each.line}| {'  ' * each.depth}{clean(each.signature)}" for each in known if each.line not in chosen]
     more = [f"… {len(rest) - MOST_SIGNATURES} more"] if rest[MOST_SIGNATURES:] else []
-    tail = ["what else it defines:", *rest[:MOST_SIGNATURES], *more] if rest else []
+    tail = [OTHERS.strip(), *rest[:MOST_SIGNATURES], *more] if rest else []
     head = f"{path}, {len(lines)} lines, of which these matter most:"
     return "\n".join([head, *numbered(lines, sorted(chosen)), *tail])
 
@@ -90,9 +76,7 @@ def _ranked(
     lines: Lines, known: Sequence[Definition], worth: Mapping[int, float]
 ) -> list[tuple[float, frozenset[int]]]:
     """(how much it tells, its lines), the most telling first. A line counts for the innermost definition."""
-    inner: dict[int, Definition] = {}
-    for one in known:  # outer ones come first
-        inner |= dict.fromkeys(range(one.first, one.last + 1), one)
+    inner = innermost(known)
     told: dict[Definition, dict[int, float]] = {}
     places: list[tuple[float, frozenset[int]]] = []
     for number, value in worth.items():

@@ -69,6 +69,9 @@ class RawTestRun:
     coverage: bytes | None = None
 
 
+NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
+
+
 class Bench(Protocol):
     """Place where tests are run, each time in a fresh box."""
 

@@ -11,24 +11,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.tools import readings
 from sisimpur.agents.qa.tools.readings import Reading
 from sisimpur.agents.qa.tools.table import TOOLS, FileTool, home_of, is_checked_by_tools
-from sisimpur.shared.model.change import HasPath
+from sisimpur.shared.model.change import CommitFiles, paths_of
 from sisimpur.shared.model.errors import BrokenSetup, Refused, Unavailable
 from sisimpur.shared.model.evidence import Evidence, Problem, SuiteRun, ToolRun
 from sisimpur.shared.model.work import Branch
 
 MOST_NAMED = 5
-NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
-
-
-class CommitFiles(Protocol):
-    """The target's files at a commit: the mirror."""
-
-    def tree(self, sha: str) -> Sequence[HasPath]: ...
-    def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
 
 
 class KeptAnswers(Protocol):
@@ -67,7 +59,7 @@ class Toolbox:
 
     def _runs(self) -> Iterator[ToolRun]:
         changed = {*self.product, *filter(is_checked_by_tools, self.branch.changed)}
-        there = self._paths(self.branch.commit)
+        there = paths_of(self.files, self.branch.commit)
         for tool in TOOLS:
             home = home_of(tool, there)
             if home is not None and (files := tool.concerned(changed & there)):
@@ -87,7 +79,7 @@ class Toolbox:
         return ToolRun(tool.name, f"ran; not seen: {unseen}" if unseen else "ran", tuple(new))
 
     def _reading(self, tool: FileTool, commit: str, files: Sequence[str], home: str) -> Reading:
-        paths = self._paths(commit)
+        paths = paths_of(self.files, commit)
         files = [path for path in files if path in paths]
         if tool.own:
             own = tool.own
@@ -114,9 +106,6 @@ class Toolbox:
         if commit == self.branch.base and raw.end == "exited":
             self.kept.keep_run(key, answer)
         return answer
-
-    def _paths(self, commit: str) -> frozenset[str]:
-        return frozenset(entry.path for entry in self.files.tree(commit))
 
     def _text(self, commit: str, path: str) -> str:
         try:
