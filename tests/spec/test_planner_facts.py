@@ -353,11 +353,23 @@ def test_what_nobody_uses_is_told_of_a_whole_file_at_once() -> None:
 def test_answers_are_bounded_and_each_goal_has_its_share() -> None:
     source = Repository({f"part_{n}.py": "x = 1\n" * 3_000 for n in range(20)})
     asks = [FactAsk(f"g-{n // 9}", "file", path) for n, path in enumerate(source.texts)]
+    asks += [FactAsk("g-0", "search", f"word {n}") for n in range(ASKS_PER_GOAL)]
     text = told(source, Meanings(CodeIndex(source)), asks)
     assert len(text) <= MOST_TOLD + 1_000
     assert re.findall(r"^file (part_\d+)", text, re.MULTILINE)[:4] == ["part_0", "part_9", "part_18", "part_1"]
     assert f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered" in text
     assert "no room is left for it" in text
+
+
+@pytest.mark.parametrize(("goals", "each"), [(1, 9), (2, 9), (6, 5)])
+def test_of_one_long_file_many_definitions_are_told_where_few_goals_ask(goals: int, each: int) -> None:
+    """What is done nine times in a file is changed by who has seen all nine; beside others a goal has its share."""
+    makers = "".join(f"def draw_shape_{n}(canvas):\n    return canvas.line({n})\n\n\n" for n in range(9))
+    source = Repository({"shapes.py": makers})
+    asks = [FactAsk(f"g-{goal}", "definition", f"shapes.py::draw_shape_{n}") for goal in range(goals) for n in range(9)]
+    text = told(source, Meanings(CodeIndex(source)), asks)
+    assert {n for n in range(9) if f"return canvas.line({n})" in text} == set(range(each))
+    assert ("are answered" in text) is (goals * 9 > MOST_ASKS)
 
 
 # --- the bench -----------------------------------------------------------------------------------------------

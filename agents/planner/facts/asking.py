@@ -16,7 +16,7 @@ from sisimpur.agents.planner.facts.views import LONG_FILE, clean, definitions, n
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import one_line
 
-ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 4, 30, 24_000  # questions, and characters of all answers
+ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 24_000  # questions, and characters of all answers
 LONG_PARTS = 6_000  # characters of a long file
 MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_ALIKE = 3, 8, 20, 5
