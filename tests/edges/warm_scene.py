@@ -84,6 +84,7 @@ def main(arguments):
     "models": "",
     "coders/__init__": "",
     "coders/editblock_prompts": "class EditBlockPrompts: ...",
+    "coders/editblock_coder": "do_replace = None",
     "coders/base_coder": """
 class Coder:
     def create(): ...
