@@ -72,6 +72,7 @@ IS_UNKNOWN = """import pathlib, sys, sysconfig
 roots = {sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")}
 name = sys.argv[1].encode()
 sys.exit(any(name in path.read_bytes() for root in roots for path in pathlib.Path(root).rglob("*.py")))"""
+ASKS_PACKAGES = ("python", "-I", "-c", IS_UNKNOWN)  # -I: no module of the repository answers in their place
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,8 @@ class Gathering:
 
     def is_hook(self, name: str) -> bool:
         """Whether a package of the environment knows this name: it may call a method that is called so."""
-        line = shlex.join(("python", "-c", IS_UNKNOWN, name))
-        raw = self.bench.run(SuiteOrder(self.subject.branch.base, line, cover=False))
+        order = SuiteOrder(self.subject.branch.base, shlex.join((*ASKS_PACKAGES, name)), cover=False)
+        raw = self.bench.run(order)
         return not (raw.end == "exited" and raw.code == 0)
 
     # --- runs ------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words:
     used, and what stands beside all that.
     """
     holders = innermost(known)
-    said, plain = set(WORD.findall(words)), " ".join(WORD.findall(words.lower()))
+    said, plain = set(WORD.findall(words)), " ".join(("", *WORD.findall(words.lower())))
     named = [one for one in known if len(_last(one)) > 2 and (_last(one) in said or _in_words(_last(one)) in plain)]
     places = dict.fromkeys((*_places(path, words, len(lines)), *_quoted(lines, words)))
     inner = dict.fromkeys(_around(place, holders, len(lines)) for place in places)
@@ -117,7 +117,7 @@ def _quoted(lines: Sequence[str], words: str) -> Iterator[int]:
 def _in_words(name: str) -> str:
     """`QualityQuestion` and `quality_question` as somebody says it; of one word alone: nothing that is said."""
     parts = PART.findall(name)
-    return " ".join(parts).lower() if len(parts) > 1 else "\n"
+    return " ".join(("", *parts)).lower() if len(parts) > 1 else "\n"
 
 
 def _last(one: Definition) -> str:

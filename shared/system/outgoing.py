@@ -24,7 +24,7 @@ WINDOW, STEP = 16, 4  # a run of WINDOW + STEP - 1 characters holds a window tha
 KEPT = re.compile("[^\\s\"'`+,\\\\\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
 
 # Names that belong to nobody (RFC 2606): what stands before them opens nothing.
-OF_NOBODY = r"(?!(?:[\w-]{1,63}\.){0,9}(?:example(?:\.(?:com|net|org))?|test|invalid)(?![\w.-]))"
+OF_NOBODY = r"(?!(?:[\w-]{1,63}\.){0,9}(?:example\.(?:com|net|org)|(?<=\.)(?:example|test|invalid))(?![\w.-]))"
 
 # Each begins with letters, so that the search is quick; what may not stand before them is asked after them.
 SHAPES = {

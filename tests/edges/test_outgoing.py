@@ -165,6 +165,8 @@ def letters(count: int, alphabet: str = LETTERS) -> str:
         pytest.param("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n", "private key", id="SSH key without an end"),
         pytest.param(f"eyJ{letters(20)}.eyJ{letters(40)}.{letters(40)}", "login token", id="JWT"),
         pytest.param("postgres://app:S3cr3t-w0rd@db.shop.dev/x", "password in a URL", id="password in a URL"),
+        pytest.param("postgres://app:S3cr3t-w0rd@test/x", "password in a URL", id="a machine that is called test"),
+        pytest.param("https://app:S3cr3t-w0rd@example.com.evil.dev/x", "password in a URL", id="below another name"),
     ],
 )  # fmt: skip
 def test_shapes_of_other_peoples_keys(text: str, name: str) -> None:

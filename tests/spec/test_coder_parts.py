@@ -74,6 +74,10 @@ def test_other_ways_to_name_a_part(words: str, part: str) -> None:
     assert part not in shown("net_price")
 
 
+def test_a_name_is_not_said_by_the_end_of_another_word() -> None:
+    assert "other_9 ends here" not in shown("mother 9 is wrong in net_price")
+
+
 def test_of_a_long_test_file_the_end_is_shown_where_new_tests_go() -> None:
     assert "last_39 ends here" in view("tests/test_sums.py", LONG_FILE, "net_price") and LONG_FILE.endswith("\n")
     assert "last_39 ends here" not in shown("net_price")
