@@ -37,6 +37,6 @@ house:    ## the size and shape of the code: before, target, now (ARGS=--json, o
 soak:     ## 300 days with outages, kills and an owner who edits, in minutes (ARGS="--days 60 --luck 7")
 	@$(PY) -m bench.soak $(ARGS)
 crash:    ## kill -9 at every fault point of a day, and of a daemon's, then start again (fifty minutes)
-	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 --dist worksteal -k "kill or crash or locked or driver or docker" $(addprefix tests/journey/test_,crash.py daemon_crash.py deploy_crash.py deploys_docker.py fault_modes.py github_day.py propose_ci.py proposals.py reports.py memory.py research.py roadmap.py upkeep.py cheaper.py long_goal_crash.py) $(addprefix tests/edges/test_,housekeeping.py dockerfile_driver.py compose_driver.py command_driver.py search.py lesson_book.py roadmap_book.py upkeep_book.py)
+	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 --dist worksteal -k "kill or crash or locked or driver or docker" $(addprefix tests/journey/test_,crash.py daemon_crash.py deploy_crash.py deploys_docker.py fault_modes.py github_day.py propose_ci.py proposals.py reports.py memory.py research.py roadmap.py upkeep.py cheaper.py long_goal_crash.py merge_queue_crash.py) $(addprefix tests/edges/test_,housekeeping.py dockerfile_driver.py compose_driver.py command_driver.py search.py lesson_book.py roadmap_book.py upkeep_book.py)
 lock:     ## compile requirements*.txt anew
 	@$(PY) main.py setup --lock

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 a named problem in one line, 2 wrong usage, 3 a bug (with 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ PYTHON = ROOT / ".venv" / "bin" / "python"
 
 def main() -> int:
     """Run what was typed: the entry point of the installed `sisimpur`. Return the exit code."""
+    gc.set_threshold(20_000)  # hardly any of what is loaded is ever garbage
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none; to look for them takes long
     from sisimpur.cli.app import main as run
 
     return run(sys.argv[1:])

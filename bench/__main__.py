@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from bench import caching, committer, daemon, demo, gates, lessons, meter, pipeline, recovery, research, status, warm
+from bench import (
+    caching,
+    committer,
+    daemon,
+    demo,
+    gates,
+    lessons,
+    looks,
+    meter,
+    pipeline,
+    recovery,
+    research,
+    status,
+    warm,
+)
 
 ALL = {
     "meter": meter,
@@ -12,6 +26,7 @@ ALL = {
     "research": research,
     "caching": caching,
     "pipeline": pipeline,
+    "looks": looks,
     "warm": warm,
     "daemon": daemon,
     "recovery": recovery,

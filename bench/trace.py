@@ -8,8 +8,10 @@ import os
 import sqlite3
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -17,22 +19,27 @@ from typing import Any
 from bench.house_static import PRODUCT
 
 ROOT = Path(__file__).parents[1]
+DOORS = ("shared/repo/", "shared/system/")
 
 
 @dataclass
 class Trace:
     """`modules`: paths below the root, in the order in which a function of theirs ran first; importing is not running.
 
-    `git`: processes that this one started. `reads`: statements that begin with SELECT, of every connection. Threads
-    that ran before the trace began are not seen.
+    `calls`: git processes that this one started, by git's verb and the two functions of the product that asked for it.
+    `reads`: statements that begin with SELECT, of every connection. What threads did that ran before is not seen.
     """
 
     root: Path
     modules: list[str] = field(default_factory=list)
-    git: int = 0
+    calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     reads: int = 0
     codes: set[CodeType] = field(default_factory=set)  # each function that ran, comprehensions and lambdas too
     _connections: list[sqlite3.Connection] = field(default_factory=list)  # not listened to yet
+
+    @property
+    def git(self) -> int:
+        return self.calls.total()
 
     @property
     def functions(self) -> int:
@@ -63,11 +70,21 @@ class Trace:
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """An audit event of the interpreter."""
         if event == "subprocess.Popen":
-            words = arguments[1]
-            first = words if isinstance(words, str | bytes) else words[0]
-            self.git += os.path.basename(os.fsdecode(first)) == "git"
+            words = [arguments[1]] if isinstance(arguments[1], str | bytes) else arguments[1]
+            if os.path.basename(os.fsdecode(words[0])) == "git":
+                self.calls[_verb([*map(os.fsdecode, words)]), self._askers(sys._getframe())] += 1
         elif event == "sqlite3.connect/handle":
             self._connections.append(arguments[0])
+
+    def _askers(self, frame: FrameType | None) -> str:
+        """The nearest two functions of the product that are not git's own doors, the nearer first."""
+        found: list[str] = []
+        while frame and len(found) < 2:
+            path = self._product_path(frame.f_code)
+            if path and not path.startswith(DOORS):
+                found.append(f"{Path(path).stem}.{frame.f_code.co_name}")
+            frame = frame.f_back
+        return " < ".join(found)
 
     def _listen(self) -> None:
         """The audit event comes before a connection is whole; the next thing that its thread does comes after."""
@@ -78,6 +95,12 @@ class Trace:
 
     def _count(self, statement: str) -> None:
         self.reads += statement.lstrip()[:6].upper() == "SELECT"
+
+
+def _verb(words: list[str]) -> str:
+    """What git is to do: the first word that is neither an option nor the value of one."""
+    plain = (word for before, word in pairwise(words) if not word.startswith("-") and before != "-c")
+    return next(plain, "")
 
 
 def _is_loading(frame: FrameType) -> bool:
@@ -97,16 +120,25 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 @contextlib.contextmanager
-def tracing(root: Path = ROOT) -> Iterator[Trace]:
-    """Traces this process while the block lasts. An audit hook stays for ever, so this is for a process of its own."""
+def counting(root: Path = ROOT) -> Iterator[Trace]:
+    """Counts the processes of this one while the block lasts, at no cost. For a process of its own: the hook stays."""
     trace = Trace(root)
     sys.addaudithook(_hear)
     _current.append(trace)
-    threading.setprofile(trace.see)
-    sys.setprofile(trace.see)
     try:
         yield trace
     finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
         _current.remove(trace)
+
+
+@contextlib.contextmanager
+def tracing(root: Path = ROOT) -> Iterator[Trace]:
+    """Traces functions and SQL too, which costs much."""
+    with counting(root) as trace:
+        threading.setprofile(trace.see)
+        sys.setprofile(trace.see)
+        try:
+            yield trace
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -87,6 +87,22 @@ def killed_if_reached(point: str | int, argv: Sequence[str], env: Mapping[str, s
     named = (passed[-1], occurrences(passed)[-1], str(len(passed))) if passed else ()
     assert str(point) in named, f"should die at {point}, died after {passed}"
     return passed
+
+
+def killer_of_boxes(times: int) -> Callable[[], bool]:
+    """Asked by a box of ours whether it shall stop, it kills that box, so many times; it never says yes."""
+    killed: list[int] = []
+
+    def look() -> bool:
+        for task in Path("/proc/self/task").iterdir():
+            for pid in map(int, (task / "children").read_text().split()):
+                is_box = b"bwrap" in Path(f"/proc/{pid}/cmdline").read_bytes()
+                if is_box and pid not in killed and len(killed) < times:
+                    killed.append(pid)
+                    os.kill(pid, signal.SIGKILL)
+        return False
+
+    return look
 
 
 def plainly(argv: Sequence[str], env: Mapping[str, str], timeout: float = TIMEOUT) -> Finished:

@@ -45,7 +45,7 @@ def home(tmp_path: Path) -> Path:
     """A new one, with its database."""
     home = tmp_path / "home"
     typed(home, "init", "--target", str(repository(tmp_path / "site")))
-    typed(home, "status")
+    typed(home, "memory")  # it makes the index of the lessons, too
     return home
 
 

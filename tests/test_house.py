@@ -83,7 +83,7 @@ def reads():
     late.works()
 
 with tracing(Path(sys.argv[1])) as trace:
-    for words in (["git", "--version"], ["true"], ["env", "git", "--version"]):
+    for words in (["git", "-c", "a.b=c", "--no-pager", "version"], ["true"], ["env", "git", "--version"]):
         subprocess.run(words, stdout=subprocess.DEVNULL)
     thread = threading.Thread(target=reads)
     thread.start()
@@ -91,7 +91,7 @@ with tracing(Path(sys.argv[1])) as trace:
     runs.works()
 subprocess.run(["git", "--version"], stdout=subprocess.DEVNULL)
 loaded.works()
-print(json.dumps([trace.modules, trace.functions, trace.git, trace.reads]))
+print(json.dumps([trace.modules, trace.functions, [verb for verb, _ in trace.calls], trace.git, trace.reads]))
 """
 WORKS = "def works(): return [x for x in (1, 2)]\n"
 SOURCES = {
@@ -113,4 +113,4 @@ def test_a_trace_sees_what_runs_in_every_thread_while_it_lasts(tmp_path: Path) -
     argv = (sys.executable, "-c", TRACED, str(tmp_path))
     done = run(argv, cwd=ROOT, env={"PATH": "/usr/bin:/bin"}, timeout=60)
     assert done.ok, done.complaint
-    assert json.loads(done.text) == [["shared/late.py", "cli/runs.py"], 2, 1, 1]
+    assert json.loads(done.text) == [["shared/late.py", "cli/runs.py"], 2, ["version"], 1, 1]

@@ -14,7 +14,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sisimpur.shared.system.process import Finished, head_and_tail, running
+from sisimpur.shared.system.paths import head_and_tail
+from sisimpur.shared.system.process import Finished, running
 from tests.warm_interpreter import OURS, end_group
 
 LIMIT = 200_000  # bytes kept of each channel, as of every program

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun
 from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney, NoShare, Worked, judge, pulse
-from sisimpur.agents.coder.showing import delete, run_and_show, texts, with_fixtures, with_views, words_of
+from sisimpur.agents.coder.showing import carry_out, run_and_show, texts, with_fixtures, with_views, words_of
 from sisimpur.shared.llm.prompts import Prompts, quoted
 from sisimpur.shared.model.change import Change, marks_tests
 from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, Unavailable
@@ -24,7 +24,9 @@ from sisimpur.shared.money.ticket import TicketOrder
 from sisimpur.shared.repo.committer import Committed, Committer, NothingChanged
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.log import Log
+from sisimpur.shared.system.paths import remove_folder
 
 LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no more
 
@@ -103,7 +105,8 @@ class Coder:
         OutOfBudget: a cap of the day or month stopped it, or that of upkeep. Unavailable: what the engine
         needs was not there; the task is not to blame. Stopping: see Stoppable.
         """
-        self.mirror.check_out(correction.start if correction and correction.start else base, folder)
+        start = correction.start if correction and correction.start else base
+        self.mirror.check_out(start, folder)
         route = self.tickets.route(run, task, correction)
         token = self.tickets.open(run, route)
         try:
@@ -113,20 +116,29 @@ class Coder:
             job = self._job(asked, self._message(asked, correction, lessons), folder, token, route, earlier)
             job = with_views(job, words_of(asked, correction, self._patch(base, correction)))
             before = texts(job)
-            engine_run = run_and_show(self.engine, job)
+            told = self._worked(job, start)
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
             self.tickets.close(token)
-        ended = {"end": engine_run.end, "detail": engine_run.detail, "output": engine_run.output}
-        self.log(run, "engine", model=route.model.model, **ended)
+        self.log(run, "engine", model=route.model.model, end=told.end, detail=told.detail, output=told.output)
         try:
-            engine_run = delete(job, engine_run, before)
+            engine_run = carry_out(job, told, before)
         except Refused as reason:
             return NotCoded(str(reason))
         if trouble := self._trouble(engine_run, token):
             return trouble
         return self._commit(run, task, base, folder, correction)
+
+    def _worked(self, job: EngineJob, start: str) -> EngineRun:
+        """Once more, on fresh files, if somebody killed the engine."""
+        done = run_and_show(self.engine, job)
+        if done.end != "killed":
+            return done
+        remove_folder(job.folder)
+        fault_point("engine.again")
+        self.mirror.check_out(start, job.folder)
+        return run_and_show(self.engine, job)
 
     def _trouble(self, engine_run: EngineRun, token: str) -> CoderSaid | NotCoded | None:
         verdict = judge(engine_run, self.tickets.ledger.calls_of(token))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sisimpur.agents.coder.engine.engine import EngineRun
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.money.ticket import CallRecord
+from sisimpur.shared.money.ticket import UNTRUE, CallRecord
 
 EDIT = "<<<<<<< SEARCH"  # how an edit begins
 LONGEST_WORDS = 300  # characters: a few sentences, and a report shows them whole
@@ -90,7 +90,9 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
         return Broke("the model declined the task")
     if run.end == "stalled":
         return Broke(run.detail)
-    is_whole = last is not None and last.state == "settled" and last.stop_reason == "end_turn"
+    if run.end == "killed":
+        return Disturbed(f"{run.detail}, twice")
+    is_whole = last is not None and last.stop_reason == "end_turn" and (last.state == "settled" or last.code == UNTRUE)
     if run.end == "no edits" and is_whole and (words := spoken(run.reply)):
         return InWords(words)
     if run.end != "edited":

@@ -1,4 +1,4 @@
-"""What a model is shown of a task's files, and what it asks for in lines of our own: more to see, large deletions."""
+"""What a model is shown of a task's files, and what it asks of us: to see more, to delete, to move."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Literal, get_args
 
 from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun, text_of
 from sisimpur.shared.llm.prompts import quoted
@@ -97,29 +97,33 @@ def _shown(folder: Path, wanted: tuple[PartOrder, ...]) -> str:
 
 
 def texts(job: EngineJob) -> Mapping[str, str]:
-    """What the files to edit hold."""
-    return {path: text for path in job.edit if (text := _text(job.folder, path))}
+    """What the files hold that it may edit or create; empty: there is none yet."""
+    return {path: _text(job.folder, path) for path in (*job.edit, *job.create)}
 
 
-def delete(job: EngineJob, done: EngineRun, before: Mapping[str, str]) -> EngineRun:
-    """Delete what the model asked for, in files that it may edit: then it has edited. Refused: it cannot be done."""
-    wanted = orders(done.reply, "DELETE") if done.end in ("edited", "no edits") else ()
-    left = deleted(wanted, before, texts(job))
+def carry_out(job: EngineJob, done: EngineRun, before: Mapping[str, str]) -> EngineRun:
+    """Delete and move what the model asked for: then it has edited. Refused: it cannot be done."""
+    wanted = orders(done.reply, "DELETE", "MOVE") if done.end in ("edited", "no edits") else ()
+    left = rearranged(wanted, before, texts(job))
     for path, text in left.items():
         if text is None:
             (job.folder / path).unlink()
         else:
+            (job.folder / path).parent.mkdir(parents=True, exist_ok=True)
             write_text(job.folder / path, text)
-        fault_point("engine.deleted")
+        fault_point("engine.rearranged")
     return replace(done, end="edited", edited=(*done.edited, *left)) if left else done
 
 
-# --- lines of our own in a reply: SHOW and DELETE ------------------------------------------------------------
+# --- lines of our own in a reply: SHOW, DELETE and MOVE ------------------------------------------------------
+
+
+Verb = Literal["SHOW", "DELETE", "MOVE"]
 
 
 ORDER = re.compile(
-    r"(?P<verb>SHOW|DELETE) (?:(?P<whole>FILE) (?P<file>\S+)"
-    r"|(?P<path>[^\s:]+)(?:::(?P<name>[\w.]+)|:(?P<first>\d{1,7})-(?P<last>\d{1,7})))\s*"
+    r"(?P<verb>SHOW|DELETE|MOVE) (?:(?P<whole>FILE) (?P<file>\S+)"
+    r"|(?P<path>[^\s:]+)(?:::(?P<name>[\w.]+)|:(?P<first>\d{1,7})-(?P<last>\d{1,7})))(?: TO (?P<to>\S+))?\s*"
 )
 SHOW_FILE = re.compile(r"SHOW (?P<path>[^\s:]*[./][^\s:]*)\s*")
 EDIT = re.compile(r"<{5,9} SEARCH>?\s*|>{5,9} REPLACE\s*")  # how the engine reads where an edit begins, and ends
@@ -128,13 +132,14 @@ MOST_ORDERS = 20
 
 @dataclass(frozen=True)
 class PartOrder:
-    """One line. Neither a name nor lines: the whole file."""
+    """One line. Neither a name nor lines: the whole file. `to`: the file that it moves to."""
 
-    verb: Literal["SHOW", "DELETE"]
+    verb: Verb
     path: str
     name: str = ""
     first: int = 0
     last: int = 0
+    to: str = ""
 
     def __str__(self) -> str:
         if self.name:
@@ -152,9 +157,9 @@ class PartOrder:
         return found
 
 
-def orders(reply: str, verb: Literal["SHOW", "DELETE"]) -> tuple[PartOrder, ...]:
+def orders(reply: str, *verbs: Verb) -> tuple[PartOrder, ...]:
     """In their order, each once."""
-    found = (order for line in _outside(reply) if (order := _order(line)) and order.verb == verb)
+    found = (order for line in _outside(reply) if (order := _order(line)) and order.verb in verbs)
     return tuple(dict.fromkeys(found))[:MOST_ORDERS]
 
 
@@ -162,10 +167,11 @@ def _order(line: str) -> PartOrder | None:
     if named := SHOW_FILE.fullmatch(line):
         return PartOrder("SHOW", named["path"])
     one = ORDER.fullmatch(line)
-    if one is None or (one["whole"] and one["verb"] == "SHOW"):
+    if one is None or (one["whole"] and one["verb"] != "DELETE") or (one["verb"] == "MOVE") != bool(one["to"]):
         return None
-    verb: Literal["SHOW", "DELETE"] = "SHOW" if one["verb"] == "SHOW" else "DELETE"
-    return PartOrder(verb, one["file"] or one["path"], one["name"] or "", int(one["first"] or 0), int(one["last"] or 0))
+    verb = next(verb for verb in get_args(Verb) if verb == one["verb"])
+    lines = int(one["first"] or 0), int(one["last"] or 0)
+    return PartOrder(verb, one["file"] or one["path"], one["name"] or "", *lines, one["to"] or "")
 
 
 def _outside(reply: str) -> Iterator[str]:
@@ -178,28 +184,44 @@ def _outside(reply: str) -> Iterator[str]:
             yield line.strip(" `*-")
 
 
-# --- deleting ------------------------------------------------------------------------------------------------
+# --- deleting and moving -------------------------------------------------------------------------------------
 
 
-def deleted(wanted: tuple[PartOrder, ...], before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str | None]:
-    """Path -> its text without what is to go; None: the file goes. `before`: as the model saw it, `now`: as edited.
+def rearranged(
+    wanted: tuple[PartOrder, ...], before: Mapping[str, str], now: Mapping[str, str]
+) -> dict[str, str | None]:
+    """Path -> its text without what is to go, and with what comes; None: the file goes.
 
-    Refused: there is no such place, or what would be left is no program any more.
+    `before`: what the model saw of each file that it may edit or create, `now`: as edited. Refused: there is no such
+    place, or what would be left is no program any more.
     """
     left: dict[str, str | None] = {}
     for one in wanted:
         text = left.get(one.path, now.get(one.path))
-        if text is None:
-            raise Refused(f"{one.path} cannot be deleted from: it is not there, or the task does not name it to edit")
-        left[one.path] = _without(one, before.get(one.path, text), text) if one.name or one.first else None
+        if not text:
+            why = "it is not there, or the task does not name it to edit"
+            raise Refused(f"nothing can be taken out of {one.path}: {why}")
+        if not one.name and not one.first:
+            left[one.path] = None
+            continue
+        left[one.path], taken = _without(one, before.get(one.path) or text, text)
+        if one.to:
+            if one.to not in now or "." in one.name:
+                raise Refused(f"{one} cannot move to {one.to}: the task does not name that file, or it is a method")
+            left[one.to] = _followed_by(left.get(one.to, now[one.to]) or "", taken)
     for path, text in left.items():
         if text is not None and parse(now[path]) and not parse(text) and path.endswith(".py"):
-            raise Refused(f"{path} would be no Python any more without what was to be deleted")
+            raise Refused(f"{path} would be no Python any more without what was to be taken away")
     return left
 
 
-def _without(one: PartOrder, before: str, text: str) -> str:
-    """By name, from what stands there now; by lines, those that the model saw."""
+def _followed_by(text: str, taken: str) -> str:
+    """Two blank lines between, as between functions."""
+    return "\n\n\n".join(part for part in (text.rstrip("\n"), taken.strip("\n")) if part) + "\n"
+
+
+def _without(one: PartOrder, before: str, text: str) -> tuple[str, str]:
+    """(what is left, what was taken): by name, from what stands there now; by lines, those that the model saw."""
     lines = lines_of(text)
     if one.name:
         place = one.lines_in(text)
@@ -214,7 +236,7 @@ def _without(one: PartOrder, before: str, text: str) -> str:
     above, below = lines[: first - 1], lines[last:]
     while below and not below[0].strip() and (not above or not above[-1].strip()):
         below = below[1:]
-    return "".join((*above, *below))
+    return "".join((*above, *below)), "".join(lines[first - 1 : last])
 
 
 # --- showing -------------------------------------------------------------------------------------------------

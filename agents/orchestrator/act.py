@@ -22,6 +22,7 @@ from sisimpur.agents.orchestrator.decide import (
     Move,
     Rebase,
     Rest,
+    StackRun,
 )
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
 from sisimpur.agents.orchestrator.goals.standing import beside
@@ -29,6 +30,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
+from sisimpur.agents.orchestrator.stack_runs import MergeQueue
 from sisimpur.shared.forge.forge import Pull, RateLimited
 from sisimpur.shared.model.errors import ForgeUnavailable, Refused, Replaced, Stopping, Stumble, TeamError
 from sisimpur.shared.model.lifecycle import Card, Event, State
@@ -82,6 +84,7 @@ class Acts:
         self._deliveries = deliveries
         self._guards = guards
         self._books = books
+        self._queue = MergeQueue(review, gates, books)
 
     @property
     def problems(self) -> list[str]:
@@ -104,6 +107,8 @@ class Acts:
                 )
             case Gate(task, step):
                 self._gates.act(_card(task, snapshot), snapshot.known[task], step)
+            case StackRun(tasks):
+                self._queue.test([snapshot.known[task] for task in tasks])
             case CancelTask(task, why):
                 self._books.tell(f"{task}: out of the queue, {why}")
                 self._gates.give_up(snapshot.known[task], why)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from sisimpur.shared.model.gate import AskOwner, Judge, Merge, RunTests, Step, next_step
+from sisimpur.agents.orchestrator.board import merge_queue
+from sisimpur.shared.model.gate import AskOwner, Judge, Merge, Refresh, RunTests, Step, next_step
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, is_lost_for_us, owner_moved, waits_for
 from sisimpur.shared.model.naming import is_upkeep
 
@@ -57,6 +58,17 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class StackRun:
+    """Approved changes, on top of each other in this order: tested once for all of them."""
+
+    tasks: tuple[str, ...]
+
+    @property
+    def task(self) -> str:
+        return self.tasks[0]
+
+
+@dataclass(frozen=True)
 class CancelTask:
     """The vision does not want the task any more."""
 
@@ -84,7 +96,19 @@ class Rest:
     until: datetime | None = None
 
 
-Move = AdoptTask | ApplyOwnerMove | Deliver | Rebase | AbandonAttempt | Gate | CancelTask | GiveUp | CodeTask | Rest
+Move = (
+    AdoptTask
+    | ApplyOwnerMove
+    | Deliver
+    | Rebase
+    | AbandonAttempt
+    | Gate
+    | StackRun
+    | CancelTask
+    | GiveUp
+    | CodeTask
+    | Rest
+)
 
 
 def next_move(board: Board, now: datetime) -> Move:
@@ -104,7 +128,7 @@ def next_move(board: Board, now: datetime) -> Move:
 
 def takes_long(move: Move) -> bool:
     """Somebody waits for an engine, tests or a model: it needs a free hand."""
-    return isinstance(move, CodeTask) or (isinstance(move, Gate) and isinstance(move.step, RunTests | Judge))
+    return isinstance(move, CodeTask | StackRun) or (isinstance(move, Gate) and isinstance(move.step, RunTests | Judge))
 
 
 def _owners(cards: Sequence[Card], _: Board) -> Iterator[Move]:
@@ -130,8 +154,12 @@ def _at_the_gates(cards: Sequence[Card], board: Board, keeps_away: bool) -> Iter
 
     `keeps_away`: the long runs that show whether a proposal of ours is good wait for what the owner wants.
     """
-    for card in sorted(cards, key=_urgency):
-        if card.submission is None or card.spec is None:
+    waiting = sorted((card for card in cards if card.submission and card.spec), key=_urgency)
+    stack = merge_queue.stack(waiting, board)
+    if stack and board.free_workers and not board.held:
+        yield StackRun(stack)
+    for card in waiting:
+        if card.submission is None or card.id in stack or merge_queue.has_to_wait(card, board):
             continue
         step = next_step(card.submission, board.policy)
         if keeps_away and is_upkeep(card.id) and isinstance(step, RunTests):
@@ -144,7 +172,7 @@ def _must_wait(step: Step, card: Card, board: Board) -> bool:
     match step:
         case Judge():
             return bool(board.no_model or card.no_model) or not board.free_workers
-        case RunTests():
+        case RunTests() | Refresh():  # what is brought up to date is tested next: before, another merge makes it stale
             return not board.free_workers
         case Merge():
             return bool(board.held)

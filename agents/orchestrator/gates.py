@@ -6,18 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from sisimpur.agents.orchestrator.board import merge_queue
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
 from sisimpur.agents.orchestrator.board.review_facts import AnsweredFindings, AttemptCommits, PullRequests, SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.agents.orchestrator.board.writing import TestTurns
+from sisimpur.agents.orchestrator.board.writing import TestTurns, written_tests
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands, too_early
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
 from sisimpur.agents.orchestrator.vision.issue_goals import number_of
 from sisimpur.shared.forge.forge import ForgeRefused, NotPermitted, Pull, PullNotReady
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, Unavailable
-from sisimpur.shared.model.evidence import Escalated, Reviewed, is_test_file
+from sisimpur.shared.model.evidence import NO_LINES, Escalated, Evidence, ReviewContext, Reviewed
 from sisimpur.shared.model.gate import (
     AskOwner,
     Cancel,
@@ -51,6 +52,7 @@ class GateBooks:
     owners: bool  # somebody's words below a pull request count
     words: GoalWords
     turns: TestTurns
+    wish: Callable[[TaskRecord], str]  # its goal, for who reads the change
 
     @property
     def findings(self) -> AnsweredFindings:
@@ -120,25 +122,37 @@ class Gatekeeper:
 
     def _check(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
         gates, branch = self._review.gates, self._commit(known, found).branch
+        if found.turn == "now" and (proven := self._proven(known, branch)):
+            gates.begin("check", known.id, found.commit, self._books.now())
+            gates.keep_evidence(known.id, proven)
+            self._books.tell(f"{known.id}: green together with {', '.join(proven.together)}")
+            return
         qa = self.qa()
         gates.begin("check", known.id, found.commit, self._books.now())
         self._books.tell(f"{known.id}: testing {found.commit[:8]}")
         try:
             written = written_tests(spec, branch)
+            earlier = gates.evidence(known.id, found.writing.before) if found.writing.before else None
+            unrun = earlier.uncovered if earlier else NO_LINES
             with self._books.runs.unlocked("qa", known.id, number_of_attempt(known)) as run:
-                evidence = qa.check(run, spec, branch, written)
+                evidence = qa.check(run, spec, branch, written, unrun)
         except BrokenSetup as problem:
-            gates.not_begun("check", known.id, found.commit)
             self.problems.append(f"{known.id}: {problem}")
             self._books.transitions.back_off(known.id, str(problem))
         except (Misconfigured, Unavailable, Stopping):
-            gates.not_begun("check", known.id, found.commit)
             raise
-        except Stumble as problem:  # counted: the third is the last
+        except Stumble as problem:
+            gates.no_end(known.id, found.commit)  # the third is the last
             self._books.tell(f"{known.id}: {problem}")
         else:
             gates.keep_evidence(known.id, evidence)
             self._books.tell(f"{known.id}: {gate_text.summary(evidence)}")
+
+    def _proven(self, known: TaskRecord, branch: Branch) -> Evidence | None:
+        gates, tree = self._review.gates, self._review.branches.mirror.tree_id(branch.commit)
+        place = gates.places.place(known.id)
+        before = gates.evidence(known.id, place.commit) if place else None
+        return merge_queue.proven(before, branch, tree, place) if before and place else None
 
     def _judge(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
         gates, branch = self._review.gates, self._commit(known, found).branch
@@ -147,11 +161,12 @@ class Gatekeeper:
         if self._reviewer is None:
             self._reviewer = self._roles.reviewer()
         gates.begin("review", known.id, found.commit, self._books.now())
-        before, answers = gates.reviews(known.id), self._review.findings.answers(known)
+        answers = self._review.findings.answers(known)
+        context = ReviewContext(tuple(gates.reviews(known.id)), answers, self._review.wish(known))
         try:
             with self._books.runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
                 question = replace(run, attempt=0)  # the same change on another base is the same question
-                reviewed = self._reviewer.review(question, spec, branch, found.evidence, before, answers)
+                reviewed = self._reviewer.review(question, spec, branch, found.evidence, context)
         except (OutOfBudget, Unavailable, Misconfigured, Stopping) as reason:
             if not (isinstance(reason, OutOfBudget) and reason.of == "task"):
                 gates.not_begun("review", known.id, found.commit)
@@ -378,12 +393,6 @@ class Gatekeeper:
 
     def _commit(self, known: TaskRecord, found: ReviewState) -> SeenCommit:
         return self._review.commits.seen(known, found.commit)
-
-
-def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
-    """Test files that the task does not name: QA's own."""
-    named = (*spec.files, *spec.new_files)
-    return tuple(path for path in branch.changed if is_test_file(path) and path not in named)
 
 
 def number_of_attempt(known: TaskRecord) -> int:

@@ -11,7 +11,7 @@ from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.review_facts import ReviewFacts
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
-from sisimpur.agents.orchestrator.decide import Move, Rest, asks_owner, next_move, takes_long
+from sisimpur.agents.orchestrator.decide import Move, Rest, StackRun, asks_owner, next_move, takes_long
 from sisimpur.agents.orchestrator.goals.looking import GoalLooks
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner
@@ -163,7 +163,8 @@ class Work:
                 self._tell_lost(snapshot)
                 return move
             if takes_long(move):
-                self._pool.give(move.task, partial(self._do, move, snapshot))
+                others = move.tasks if isinstance(move, StackRun) else ()
+                self._pool.give(move.task, partial(self._do, move, snapshot), others=others)
             else:
                 self._do(move, snapshot)
 

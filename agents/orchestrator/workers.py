@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.session import OrchestratorLock, Session
@@ -20,31 +20,33 @@ class WorkerPool:
         self._ended = ended
         self._threads: dict[str, threading.Thread] = {}
         self._background: set[str] = set()
+        self._others: dict[str, frozenset[str]] = {}  # what else each of them works on
         self._failures: list[BaseException] = []
 
     @property
     def busy(self) -> frozenset[str]:
         """What somebody works on: ids of tasks, names of phases."""
-        return frozenset(self._threads)
+        return frozenset(self._threads).union(*self._others.values())
 
     @property
     def on_tasks(self) -> frozenset[str]:
-        """Who takes one of the workers."""
+        """The tasks that are worked on."""
         return self.busy - self._background
 
     @property
     def free(self) -> int:
         """How many workers are."""
-        return max(0, self._workers - len(self.on_tasks))
+        return max(0, self._workers - len(self._threads.keys() - self._background))
 
-    def give(self, name: str, act: Callable[[], None], background: bool = False) -> None:
+    def give(self, name: str, act: Callable[[], None], background: bool = False, others: Collection[str] = ()) -> None:
         """Begin an act as soon as the lock is free. What it raises is raised again by `raise_failure`.
 
-        `background`: it takes none of the workers.
+        `background`: it takes none of the workers. `others`: it works on these, too.
         """
         assert name not in self._threads, f"{name} is being worked on"
         if background:
             self._background.add(name)
+        self._others[name] = frozenset(others)
         thread = threading.Thread(target=self._work, args=(name, act), name=name)
         self._threads[name] = thread
         try:
@@ -78,6 +80,7 @@ class WorkerPool:
 
     def _forget(self, name: str) -> None:
         del self._threads[name]
+        self._others.pop(name, None)
         self._background.discard(name)
 
 

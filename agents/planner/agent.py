@@ -8,12 +8,13 @@ a rule is dropped with its reason. A premise that the code does not bear out is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 
 from sisimpur.agents.planner import goal_words, settling
 from sisimpur.agents.planner.chains import shortened
 from sisimpur.agents.planner.facts import asking
+from sisimpur.agents.planner.facts.asking import AskSources, Lints
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree
@@ -54,6 +55,7 @@ class Planner:
     prompts: Prompts
     analyzer: CodebaseAnalyzer
     goes_on: Callable[[], bool] = lambda: False
+    linters: Mapping[str, Lints] = field(default_factory=dict)
 
     def plan(self, run: Run, order: PlanOrder, source: SourceTree) -> PlanAnswer:
         """Return at most three model calls for a group of goals, none if there is nothing to plan.
@@ -84,7 +86,8 @@ class Planner:
         tree = Tree.of(source.files())
         reply = self._ask(run, order, known)
         if reply.asks:
-            known = replace(known, asked=_told(source, known, reply))
+            sources = AskSources(source, known.meanings, self.linters)
+            known = replace(known, asked=_told(sources, reply))
             reply = self._ask(run, order, known)
         reply, notes = self._checked(run, order, known, tree, reply)
         answer = settled(reply, order, tree, run.day)
@@ -168,9 +171,9 @@ def _with_rest(answer: PlanAnswer, rest: Sequence[Goal], why: str) -> PlanAnswer
     return replace(answer, deferred=answer.deferred + tuple(goal.id for goal in rest), notes=(*answer.notes, note))
 
 
-def _told(source: SourceTree, known: Known, reply: PlanReply) -> str:
+def _told(sources: AskSources, reply: PlanReply) -> str:
     """What the model asked to see; it is told that it cannot ask again."""
-    told = quoted(asking.told(source, known.meanings, reply.asks), "asked")
+    told = quoted(asking.told(sources, reply.asks), "asked")
     return f"# What you asked to see\n\n{told}\n\nNow answer completely, with `asks` empty: you cannot ask again."
 
 

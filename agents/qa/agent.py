@@ -14,14 +14,14 @@ from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
 from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, KeptRuns, Subject, text_of
-from sisimpur.agents.qa.measuring import Counts, Measuring
+from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.change import paths_of
 from sisimpur.shared.model.errors import BrokenSetup
-from sisimpur.shared.model.evidence import Evidence, Failure, Figure, Problem, SuiteRun
+from sisimpur.shared.model.evidence import NO_LINES, Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.work import Branch, Measure, Run, TaskSpec
 from sisimpur.shared.system.log import Log
@@ -36,6 +36,15 @@ class QaPolicy:
 
     command: str
     tolerance: float
+
+
+@dataclass(frozen=True)
+class OurTests:
+    """Tests of ours. `unrun`: changed lines that no test ran before them, by file; `newly`: others that they run."""
+
+    tests: Collection[str]
+    unrun: Mapping[str, Collection[int]]
+    newly: Mapping[str, Collection[int]]
 
 
 class DiffSource(CommitSource, Protocol):
@@ -54,10 +63,18 @@ class Qa:
     policy: QaPolicy
     log: Log
     mends: Callable[[str], str] = lambda _: ""
-    tools: Mapping[str, Counts] = field(default_factory=dict)
+    tools: Mapping[str, Finds] = field(default_factory=dict)
 
-    def check(self, run: Run, task: TaskSpec, branch: Branch, written: Collection[str] = ()) -> Evidence:
-        """`written`: test files of a round of ours; only these are tried with planted faults.
+    def check(
+        self,
+        run: Run,
+        task: TaskSpec,
+        branch: Branch,
+        written: Collection[str] = (),
+        unrun: Mapping[str, Collection[int]] = NO_LINES,
+    ) -> Evidence:
+        """`written`: test files of a round of ours; only these are tried with planted faults. `unrun`: changed lines
+        that no test ran before that round, by file: of a change that is to alter nothing it had to run only these.
 
         BrokenSetup, Misconfigured: the base's environment cannot be built, or there is no box. Unavailable: a run was
         interrupted for a reason that is not its own.
@@ -85,7 +102,7 @@ class Qa:
         evidence = replace(evidence, problems=(*evidence.problems, *less))
         evidence = self._by_tools(evidence, subject)
         newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
-        return self._told(run, self._tried(evidence, subject, gathering, written, newly))
+        return self._told(run, self._tried(evidence, subject, gathering, OurTests(written, unrun, newly)))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
@@ -94,6 +111,11 @@ class Qa:
         """
         gathering = self._of_commit(run, commit)
         return gathering.base() if gathering.subject.command else SuiteRun("no tests", 0)
+
+    def together(self, run: Run, commit: str) -> SuiteRun:
+        """As `base`, of a commit that stands on no branch: nobody is told that the target's own tests said so."""
+        gathering = self._of_commit(run, commit)
+        return gathering.base(is_of_branch=False) if gathering.subject.command else SuiteRun("no tests", 0)
 
     def _of_commit(self, run: Run, commit: str) -> Gathering:
         paths = paths_of(self.source, commit)
@@ -192,20 +214,20 @@ class Qa:
         evidence: Evidence,
         subject: Subject,
         gathering: Gathering,
-        written: Collection[str],
-        newly: Mapping[str, Collection[int]],
+        written: OurTests,
     ) -> Evidence:
-        """Try the tests with planted faults, if they are ours and nothing is wrong with them yet.
-
-        `newly`: lines they run.
-        """
-        ours = {change.path for change in subject.touched.tests} if subject.about else set(written)
+        """Try the tests with planted faults, if they are ours and nothing is wrong with them yet."""
+        ours = {change.path for change in subject.touched.tests} if subject.about else set(written.tests)
         there = subject.places.files([*evidence.new_tests, *evidence.proving]) & ours
         if evidence.is_red or evidence.needing("write tests") or not there:
             return evidence
         commit = subject.branch.commit
         added = {change.path: [number for number, _ in change.added_lines] for change in subject.touched.code}
-        lines = {**added, **newly}
+        if subject.alters_nothing and written.unrun:
+            added = {
+                path: [line for line in some if line in written.unrun.get(path, ())] for path, some in added.items()
+            }
+        lines = {**added, **written.newly}
         planted = mutants([(path, text_of(self.source, commit, path), found) for path, found in lines.items()])
         problem = unnoticed(gathering.survivors(planted, there), len(planted))
         return replace(evidence, problems=(*evidence.problems, problem)) if problem else evidence

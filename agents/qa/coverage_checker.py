@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import math
+import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable
 from sisimpur.agents.qa.runner.suite import JOB, MAX_REPORT
 from sisimpur.shared.model.change import Change
-from sisimpur.shared.model.evidence import Problem, SuiteRun
+from sisimpur.shared.model.evidence import Problem, SuiteRun, is_test_file
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.text import ranges
 from sisimpur.shared.model.work import TaskSpec
@@ -36,6 +38,18 @@ def executable(data: bytes | None, asked: Collection[str]) -> dict[str, int]:
     return {
         path: len({*_lines(known[path]), *_lines(known[path], "executed_lines")}) for path in asked if path in known
     }
+
+
+def by_folder(data: bytes | None) -> dict[str, tuple[int, int]]:
+    """Folder -> how many lines of its code tests run, and how many there are. `data`: as above."""
+    found: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    for path, entry in _by_path(_loaded(data).get("files")).items():
+        if not is_test_file(path):
+            folder, run = posixpath.dirname(path) or ".", len(_lines(entry, "executed_lines"))
+            found[folder] += run
+            every[folder] += run + len(_lines(entry))
+    return {folder: (found[folder], lines) for folder, lines in every.items() if lines}
 
 
 def _loaded(data: bytes | None) -> dict[str, Any]:

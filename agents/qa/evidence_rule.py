@@ -16,7 +16,7 @@ from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Problem, Remedy, SuiteRun, is_test_file
-from sisimpur.shared.model.text import few
+from sisimpur.shared.model.text import few, signal_of
 from sisimpur.shared.model.work import TaskSpec
 
 Uncounted = Literal["", "the base", "the change"]
@@ -267,7 +267,8 @@ def named(names: Sequence[str]) -> str:
 
 
 def _reason(run: SuiteRun) -> str:
-    reason = REASONS.get(run.end, f"the runner ended with exit code {run.code}, which does not fit its report")
+    by = f"was ended by {signal_of(run.code)}" if signal_of(run.code) else f"ended with exit code {run.code}"
+    reason = REASONS.get(run.end, f"the runner {by}, which does not fit its report")
     failing = [f"{failure.test} at {failure.where or 'an unknown place'}" for failure in run.failures]
     printed = "" if run.outcomes else run.output  # tests that ran may print traces of what they expect
     why = next(filter(None, map(cause, [*(one.text for one in run.failures), printed])), "")

@@ -85,18 +85,20 @@ class Gathering:
     log: Log
     subject: Subject
 
-    def base(self) -> SuiteRun:
+    def base(self, is_of_branch: bool = True) -> SuiteRun:
         """BrokenSetup, Misconfigured: the owner's to mend. A run without an end is not believed a second time."""
         commit = self.subject.branch.base
         if kept := self.kept.base_run(self._key(commit)):
-            self.kept.keep_base_run(self._key(commit), kept)  # perhaps of a change that was merged since
+            if is_of_branch:
+                self.kept.keep_base_run(self._key(commit), kept)  # perhaps of a change that was merged since
             return kept
         order = SuiteOrder(commit, self.subject.command)
         run = self._made("base", order, self._code_of(commit))
         if not is_usable(run):
             return run
         run = _excusing(run, self._flaky(order, run.of("failed")))
-        self.kept.keep_base_run(self._key(commit), run)
+        keep = self.kept.keep_base_run if is_of_branch else self.kept.keep_run
+        keep(self._key(commit), run)
         return run
 
     def runs(self, base: SuiteRun) -> Runs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import statistics
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -20,13 +20,14 @@ from sisimpur.agents.qa.tools.table import ENVIRONMENTS_OWN
 from sisimpur.shared.model.change import CommitFiles, paths_of, usually_holds_keys
 from sisimpur.shared.model.errors import BrokenSetup, Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Figure, SuiteRun, is_test_file
-from sisimpur.shared.model.work import Measure, MeasureKind
+from sisimpur.shared.model.work import FindingsOf, Measure, MeasureKind
 
 TIMED = 5  # runs of a test that is timed
 LARGEST = 20_000_000  # bytes of a file that is measured
 PROPERTIES = ("lines", "bytes", "matches")
 
-Counts = Callable[[Mapping[str, str]], int]  # path -> text of Python files, and of what configures it -> its findings
+# (path -> text of Python files, and of what configures the tool; options; Python files beside) -> its findings
+Finds = Callable[[Mapping[str, str], Sequence[str], Collection[str]], Sized]
 ENVIRONMENTS = (
     "flake8",
     "mypy",
@@ -34,7 +35,6 @@ ENVIRONMENTS = (
     "pyflakes",
     "pylint",
 )  # of the target's own environment, if it has them
-OPTION = re.compile(r"--(?:disable-noqa|strict|(?:max-line-length|select|ignore|extend-ignore)=[\w,]{1,200})")
 FINDING = re.compile(r"^[^:\n]{1,500}:\d+:(?!\d+: note|\s*note)", re.MULTILINE)
 CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")  # of the tools, in any folder
 
@@ -50,7 +50,7 @@ class Measuring:
     commit: str
     suite: Callable[[], SuiteRun]
     timed: Callable[[str], SuiteRun]
-    tools: Mapping[str, Counts]
+    tools: Mapping[str, Finds]
     said: Callable[[str], RawTestRun]
 
     def figure(self, measure: Measure) -> Figure:
@@ -86,24 +86,23 @@ class Measuring:
         return Figure(100 * (every - missed) / every)
 
     def _findings(self, of: str) -> Figure:
-        tool, _, rest = of.strip().partition(" ")
-        options = [word for word in rest.split() if word.startswith("-")]
-        place = " ".join(word for word in rest.split() if word not in options)
+        asked = FindingsOf.read(of)
+        tool, place = asked.tool, asked.place
         if tool not in (*self.tools, *ENVIRONMENTS):
             known = ", ".join((*self.tools, *ENVIRONMENTS))
             return Figure(None, f"{tool!r} is no tool that findings are counted of; those are {known}")
-        if refused := [word for word in options if tool in self.tools or not OPTION.fullmatch(word)]:
-            return Figure(None, f"{refused[0]!r} is no option that a measure may have")
+        if asked.refused:
+            return Figure(None, f"{asked.refused!r} is no option that a measure may have")
         paths = paths_of(self.source, self.commit)
         wanted = below(place or ".", [path for path in paths if path.endswith(".py")])
         if not wanted:
             return Figure(None, f"there is no Python code in {place!r}")
         if tool in ENVIRONMENTS:
-            return self._of_environment(tool, options, wanted)
+            return self._of_environment(tool, asked.options, wanted)
         theirs = [path for path in paths if path.rpartition("/")[2] in CONFIGURATION]
-        return Figure(
-            float(self.tools[tool]({path: text_of(self.source, self.commit, path) for path in wanted + theirs}))
-        )
+        texts = {path: text_of(self.source, self.commit, path) for path in wanted + theirs}
+        beside = [path for path in paths if path.endswith(".py") and path not in texts]
+        return Figure(float(len(self.tools[tool](texts, asked.options, beside))))
 
     def _of_environment(self, tool: str, options: Sequence[str], paths: Sequence[str]) -> Figure:
         inner = f'{ENVIRONMENTS_OWN} {tool} "$@" 2>/dev/null'

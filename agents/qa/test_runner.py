@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from sisimpur.agents.qa.coverage_checker import executable, read_coverage
+from sisimpur.agents.qa.coverage_checker import by_folder, executable, read_coverage
 from sisimpur.agents.qa.runner.suite import MAX_REPORT, RawTestRun
 from sisimpur.agents.qa.traces import excerpt
 from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
@@ -104,6 +104,7 @@ def read_run(raw: RawTestRun, asked: Collection[str] = ()) -> SuiteRun:
         uncovered=uncovered,
         executable=executable(raw.coverage, asked),
         times=report.times,
+        folders=by_folder(raw.coverage),
     )
 
 

@@ -26,13 +26,14 @@ from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
 from sisimpur.shared.model.change import LINK, SUBMODULE, Change, CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused, ReplyDeclined
 from sisimpur.shared.model.evidence import (
-    NOBODY,
+    NO_CONTEXT,
     Answers,
     Approved,
     ChangesRequested,
     Escalated,
     Evidence,
     Finding,
+    ReviewContext,
     Reviewed,
     Severity,
     Verdict,
@@ -40,6 +41,11 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.work import Branch, Run, TaskSpec
 from sisimpur.shared.system.outgoing import Outgoing
 
+GOAL = """\
+# The goal behind it
+
+The owner's wish. Other tasks may do the rest of it: judge the change by its task, and say in a `low` finding where
+the task itself misses the wish."""
 EARLIER = """\
 # Earlier findings
 
@@ -89,7 +95,7 @@ class _Reading:
     parts: Sequence[Chunk]
     past: History
     found: Sequence[Finding]  # by rules
-    answers: Answers
+    context: ReviewContext
     owners: Sequence[str]  # what the owner decides about
     gone: str  # definitions, and who still knows them
 
@@ -109,13 +115,13 @@ class Reviewer:
         task: TaskSpec,
         branch: Branch,
         evidence: Evidence,
-        before: Sequence[Reviewed] = (),
-        answers: Answers = NOBODY,
+        context: ReviewContext = NO_CONTEXT,
     ) -> Reviewed:
-        """`before`: earlier reviews of the task, oldest first. One model call per chunk, none if rules decide.
+        """One model call per chunk, none if rules decide.
 
         Errors are those of asker, source and linter; then nothing was decided.
         """
+        before, answers = context.before, context.answers
         case = case_of(self.source, branch, task)
         found = settled_by_owner(self._found(case), answers)
         heard = Reviewed(branch.commit, Escalated(""), heard=answers.digest)
@@ -128,7 +134,7 @@ class Reviewer:
         past = history(before, self.limits.floor)
         owners = dict.fromkeys((*branch.protected, *(one.path for one in found if one.is_the_owners)))
         try:
-            reading = _Reading(run, task, evidence, case, parts, past, found, answers, tuple(owners), gone(case))
+            reading = _Reading(run, task, evidence, case, parts, past, found, context, tuple(owners), gone(case))
             reads = [self._ask(reading, number) for number in range(len(parts))]
         except ReplyDeclined as reason:
             return replace(heard, verdict=Escalated(f"the model declines to review this ({reason})", found))
@@ -190,13 +196,14 @@ class Reviewer:
         found = tuple(
             one for one in reading.found if one.path in part.paths and (one.source == "rule" or self._is_grave(one))
         )
-        asked = AskedAbout(answer.about(part, reading.past.open), found, reading.answers.is_said)
+        asked = AskedAbout(answer.about(part, reading.past.open), found, reading.context.answers.is_said)
         prompt = self.prompts.render(
             "reviewer/review",
             task=quoted(self.outgoing.clean(task_text(reading.task, reading.case.paths)), "task"),
+            goal=self._block(GOAL, reading.context.goal, "goal"),
             evidence=quoted(self.outgoing.clean(evidence_text(reading.evidence)), "tests"),
             found=self._rules(asked, reading),
-            earlier=self._block(EARLIER, findings_text(asked.earlier)) + self._said(asked, reading.answers),
+            earlier=self._block(EARLIER, findings_text(asked.earlier)) + self._said(asked, reading.context.answers),
             calls=self._block(CALLS, called(reading.case, part), "definitions"),
             part=part_text(number, len(reading.parts)),
             diff=quoted(self.outgoing.clean(part.text), "change"),
@@ -228,7 +235,7 @@ class Reviewer:
         settled = settle((finding for one in reads for finding in one.findings), reading.past, lines)
         aside = {finding: reason for one in reads for finding, reason in one.set_aside}
         found = (_set_aside(one, aside[one]) if one in aside else one for one in reading.found)
-        theirs = settled_by_owner(settled.findings, reading.answers)
+        theirs = settled_by_owner(settled.findings, reading.context.answers)
         every = rules.tidy((*found, *theirs), self.outgoing)
         verdict = answer.verdict(reads, every, self.limits.floor)
         if isinstance(verdict, ChangesRequested):

@@ -161,6 +161,7 @@ def _parts(function: ast.expr) -> list[str]:
 # --- definitions that a change took away ---------------------------------------------------------------------
 
 
+LONGEST_IMPORT = 200  # characters
 MOST_GONE, MOST_FILES, MOST_NAMED = 12, 2_000, 4  # definitions, files that are searched, files that are named
 READ = (".py", ".html", ".htm", ".txt", ".jinja", ".jinja2", ".toml", ".cfg", ".ini", ".yml", ".yaml", ".json", ".sh")
 
@@ -186,6 +187,8 @@ def _defined(tree: PythonTree | None) -> Counter[str]:
 
 def _told(case: Case, file: ChangedFile, name: str, known: list[str]) -> str:
     before, after = _bindings(file.tree_before, name), _bindings(file.tree, name)
+    if after and len(before) == 1 and isinstance(after[-1], ast.Import | ast.ImportFrom):
+        return f"line {after[-1].lineno} imports it now: {ast.unparse(after[-1])[:LONGEST_IMPORT]}"
     if after:
         same = dumped(before[-1]) == dumped(after[-1]) != ""
         told = "which was so before" if same else "which was not so before"

@@ -136,7 +136,7 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
         create_text(path, text, home.temporary)
 
 
-# --- approve, reject, retry, cancel, unblock ------------------------------------------------------------------
+# --- approve, reject, retry, cancel, unblock, retest ---------------------------------------------------------
 
 
 def retry(arguments: Arguments) -> int:
@@ -178,6 +178,15 @@ def unblock(arguments: Arguments) -> int:
         without = begins_without(board.by_id[id_], board)
         Waivers(records.db).keep(id_, without, _why(arguments.why), records.clock.now())
         print(f"{id_}: begins without {', '.join(without)}; {how_it_goes_on(records.db, records.home)}")
+    return 0
+
+
+def retest(arguments: Arguments) -> int:
+    """Run the tests of a change again; no model is asked."""
+    with open_records(arguments.home) as records:
+        id_, state = find(records.store, arguments.id)
+        _answers(records).retest(id_, state)
+        print(f"{id_}: its tests are run again; {how_it_goes_on(records.db, records.home)}")
     return 0
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -37,12 +41,26 @@ INTRODUCTION = (
 )
 
 
+def _meanings(model: type[BaseModel]) -> dict[str, str]:
+    """Return the sentence below each field in the source. Every start would pay for it if pydantic read them."""
+    found: dict[str, str] = {}
+    for part in reversed(model.__mro__[: model.__mro__.index(BaseModel)]):
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(part))).body
+        assert isinstance(definition, ast.ClassDef)
+        for field, below in pairwise(definition.body):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(words))):
+                    found[name] = inspect.cleandoc(words)
+    return found
+
+
 def _rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    meanings = _meanings(model)
     for name, field in model.model_fields.items():
         below = list(_below(field.annotation))
         if field.annotation not in [inner for inner, _ in below]:
             default = _default(name, field.get_default(call_default_factory=True))
-            yield f"| `{prefix}{name}` | {field.description} | {default} |"
+            yield f"| `{prefix}{name}` | {meanings.get(name)} | {default} |"
         for inner, step in below:
             yield from _rows(inner, f"{prefix}{name}{step}.")
 

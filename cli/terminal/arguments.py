@@ -28,6 +28,7 @@ class Arguments:
     command: str
     home: Path
     json: bool = False
+    all: bool = False
     target: str = ""
     branch: str = ""
     id: str = ""

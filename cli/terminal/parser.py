@@ -163,6 +163,18 @@ def _answers(commands: CommandLine) -> None:
         if name == "approve":
             over = "settle one finding of its review, by the number that `show ID` gives it; approve nothing else"
             answer.add_argument("--over", default="", metavar="FINDING", help=over)
+    _other_answers(commands)
+
+
+def _other_answers(commands: CommandLine) -> None:
+    retest = commands.add(
+        DAY,
+        "retest",
+        "commands.owner_commands:retest",
+        "run the tests of a change again; no model is asked",
+        "retest 20261122-01",
+    )
+    retest.add_argument("id", metavar="ID", help="the task, or how its id begins")
     words = commands.add(
         DAY,
         "answer",
@@ -177,12 +189,15 @@ def _answers(commands: CommandLine) -> None:
 def _views(commands: CommandLine) -> None:
     views = commands.view
     views(LOOKING, "status", "views.status:status", "show what runs, what waits for you, what was spent")
-    views(LOOKING, "tasks", "views.tasks:tasks", "list every task and where it stands")
+    tasks = views(
+        LOOKING, "tasks", "views.tasks:tasks", "list what is open or ended of late, and where it stands", "tasks --all"
+    )
+    tasks.add_argument("--all", action="store_true", help="every task there ever was; --json lists them, too")
     show = views(
-        LOOKING, "show", "views.tasks:show", "show a task: its text, history, cost and pull request", "show 20261122-01"
+        LOOKING, "show", "views.show:show", "show a task: its text, history, cost and pull request", "show 20261122-01"
     )
     show.add_argument("id", metavar="ID", help="the task, or how its id begins")
-    views(LOOKING, "prs", "views.tasks:prs", "list the pull requests of the team")
+    views(LOOKING, "prs", "views.pulls:prs", "list the pull requests of the team")
     views(LOOKING, "research", "views.memory:research", "list what was looked up on the web, and where its notes are")
     views(
         LOOKING,

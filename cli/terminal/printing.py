@@ -12,10 +12,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sisimpur.agents.orchestrator.reports.deploy_text import begin_and_end
 from sisimpur.cli.setup.environments import BUILT, IS_INSTALLED
 from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home
-from sisimpur.shared.model.text import printable
+from sisimpur.shared.model.text import begin_and_end, printable
 from sisimpur.shared.money.token_budget import Totals, as_dollars
 
 MOST_SHOWN = 20

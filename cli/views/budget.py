@@ -34,9 +34,10 @@ def budget(arguments: Arguments) -> int:
             day: records.spending.totals(day, records.spending.cap_of(day, caps.day))
         }
         months = dict(records.spending.by_month()) | {day[:7]: records.spending.totals(day[:7], caps.month)}
-        shares, lost = records.spending.breakdown(), records.spending.lost_calls()
+        since = "" if arguments.json else day[:7]  # people are shown this month
+        shares, lost = records.spending.breakdown(since), records.spending.lost_calls(since)
         raised = _raised(day, days[day].cap, caps.day, records.spending.why_raised(day))
-        saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day()
+        saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day(since)
         write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
     if arguments.json:
         return print_json([_day(name, totals, shares, lost, saved) for name, totals in sorted(days.items())])
@@ -45,12 +46,12 @@ def budget(arguments: Arguments) -> int:
     print_table(
         "Dollars per month", ("month", *HEADINGS), [_row(name, totals) for name, totals in sorted(months.items())]
     )
-    _print_shares([share for share in shares if share.day.startswith(day[:7])], day)
+    _print_shares(shares, day)
     if any(totals.lost for totals in days.values()):
         print(LOST)
-    _print_lost([call for call in lost if call.day.startswith(day[:7])], write_off)
-    for line in _saved(saved):
-        print(line)
+    _print_lost(lost, write_off)
+    if words := savings(sum(saved.values(), Saved())):
+        print(f"{day[:7]}: {words}")
     if raised:
         print(raised)
     print(_forecast(day, days, months[day[:7]]))
@@ -138,14 +139,6 @@ def _print_lost(calls: Sequence[LostCall], write_off: str) -> None:
     print_table("Calls of this month that were lost", LOST_HEADINGS, rows[:MOST_SHOWN])
     more = f"… and {len(rows) - MOST_SHOWN} more; " if len(rows) > MOST_SHOWN else ""
     print(f"{more}one that is not on the vendor's bill: {write_off}")
-
-
-def _saved(days: Mapping[str, Saved]) -> Iterable[str]:
-    """Yield a line for each month in which there was anything to save."""
-    for month in sorted({day[:7] for day in days}):
-        saved = sum((one for day, one in days.items() if day[:7] == month), Saved())
-        if words := savings(saved):
-            yield f"{month}: {words}"
 
 
 def _raised(day: str, cap: int, policy: int, why: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from sisimpur.agents.devops.drivers.driver import Driver
-from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, begin_and_end, clock, short
+from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, clock, short
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import (
     LONGEST_WHY,
@@ -21,7 +21,7 @@ from sisimpur.cli.terminal.printing import (
     print_json,
     print_list,
 )
-from sisimpur.cli.views.tasks import pulls
+from sisimpur.cli.views.pulls import pulls
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import (
@@ -35,7 +35,7 @@ from sisimpur.shared.model.deployment import (
     waiting_for_revert,
 )
 from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
-from sisimpur.shared.repo.mirror_commits import subjects
+from sisimpur.shared.model.text import begin_and_end
 
 LONGEST_TITLE = 80
 NOBODY_KNOWS = (DeployStage.STUCK, DeployStage.OVERRULED)  # which of the two runs
@@ -108,6 +108,8 @@ class _DeploysView:
 
     @classmethod
     def of(cls, records: Records) -> _DeploysView:
+        from sisimpur.shared.repo.mirror_commits import subjects
+
         deploys = records.deploys.deploys()
         mirror = records.home.mirror(records.settings.target.name)
         named = (healthy_at(place, deploys) for place in records.settings.target.file.deploy.places)

@@ -52,10 +52,18 @@ def laid_out(records: Records, vision: Vision) -> tuple[RoadmapOnDisk, Roadmap]:
 
 def _sources(records: Records) -> Sources:
     settings, policy = records.settings, records.settings.policy
-    rates = Pricing(settings.agents.prices).rates(settings.agents.coder.model, TYPICAL_PROMPT, records.clock.now())
+    is_known = records.journal.merged_last(1)  # what tasks cost: no price is asked, since to load them all takes long
+    per_token = (0, 0) if is_known else _per_token(records)
     minutes = settings.schedules.phases.work_minutes * policy.capacity.parallel
-    day = room(policy.capacity.tasks_per_day, policy.budget.day, minutes, (rates.input, rates.output))
+    day = room(policy.capacity.tasks_per_day, policy.budget.day, minutes, per_token)
     return Sources(records.plans, records.journal, records.spending, records.roadmap, day, records.goal_books)
+
+
+def _per_token(records: Records) -> tuple[int, int]:
+    """Return the coder's price, sent and received, in nano-dollars."""
+    agents = records.settings.agents
+    rates = Pricing(agents.prices).rates(agents.coder.model, TYPICAL_PROMPT, records.clock.now())
+    return rates.input, rates.output
 
 
 # --- for people ----------------------------------------------------------------------------------------------

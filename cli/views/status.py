@@ -31,6 +31,7 @@ from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
 from sisimpur.shared.money.token_budget import next_cap
 from sisimpur.shared.store.activity import locked_since
+from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.system import lock
 
 MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
@@ -87,7 +88,8 @@ def status(arguments: Arguments) -> int:
 
 def _facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
-    seen, day, caps = snapshot(records), records.day(), records.settings.policy.budget.caps
+    shown = EndedTasks(records.db).given_up()
+    seen, day, caps = snapshot(records, shown), records.day(), records.settings.policy.budget.caps
     stuck, asked = stuck_tasks(seen), _questions(records)
     cap = records.spending.cap_of(day, caps.day)
     stopped, pid = records.spending.paused(), lock.holder(records.home.lock)
@@ -110,7 +112,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "runs": runs(records, seen.board, bool(pid)),
         "deploys": standings(records),
         "day": day,
-        "tasks": {state.value: sum(card.state is state for card in seen.board.cards) for state in FOLDERS},
+        "tasks": {state.value: seen.board.counts[state] for state in FOLDERS},
         "today": money(records.spending.totals(day, cap)),
         "month": money(records.spending.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
@@ -134,12 +136,20 @@ def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
     waiting = [card for card in queue if waits_for(card, board) and card.id not in board.stuck]
     return {
         "in_progress": [_line(card) for card in cards if card.state is State.IN_PROGRESS],
-        "at_the_gates": [_line(card) for card in reviewed if not records.gates.parked(card.id)],
-        "approved": [_line(card) for card in reviewed if records.gates.parked(card.id)],
+        "at_the_gates": [_reviewed(card, records) for card in reviewed if not records.gates.parked(card.id)],
+        "approved": [_reviewed(card, records) for card in reviewed if records.gates.parked(card.id)],
         "ready": [_line(card) for card in queue if not waits_for(card, board)],
         "waiting": [_waiting(card, board) for card in waiting if not card.backed_off],
         "set_aside": [_waiting(card, board) for card in waiting if card.backed_off],
     }
+
+
+def _reviewed(card: Card, records: Records) -> str:
+    """With its place among those that were tested together, and are merged in this order."""
+    place = records.gates.places.place(card.id)
+    if place is None or not place.together:
+        return _line(card)
+    return f"{_line(card)} (merge queue: {place.together.index(card.id) + 1} of {len(place.together)})"
 
 
 def _waiting(card: Card, board: Board) -> str:

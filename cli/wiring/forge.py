@@ -10,14 +10,13 @@ from urllib.parse import urlsplit
 from sisimpur.shared.config.settings import GITHUB, Settings
 from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge
 from sisimpur.shared.model.errors import Misconfigured, Stumble
-from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import OURSELVES, Remote
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.paths import Home
 
 if TYPE_CHECKING:
     from sisimpur.shared.forge.github_forge import GitHubForge
     from sisimpur.shared.forge.local_forge import LocalForge
+    from sisimpur.shared.repo.mirror import Mirror
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,11 @@ def at_home(
     """Open mirror and forge on this machine. `kind`: the forge's; it says where repositories are kept."""
     from sisimpur.shared.forge.forge import PullNotReady
     from sisimpur.shared.forge.local_forge import LocalForge
-    from sisimpur.shared.forge.local_forge_git import create, follow
+    from sisimpur.shared.forge.local_forge_git import create
+    from sisimpur.shared.repo.mirror import Mirror
+    from sisimpur.shared.repo.remote import Remote
 
-    kind = kind or LocalForge
-    opens = kind.opens
+    opens = (kind or LocalForge).opens
     target = settings.target
     place, branch = home.forge(target.name), target.file.branch
     source = Remote(target.file.repo, settings.secrets.get("GITHUB_TOKEN") or None)
@@ -73,7 +73,7 @@ def at_home(
 
     def sync() -> str:
         try:
-            newest = follow(place, source, branch, opens)
+            newest = forge.follow(source, branch)
         except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
             if mirror.head(branch) is None:
                 raise
@@ -102,6 +102,9 @@ def local_forge(home: Home, settings: Settings, clock: Clock, kind: type[LocalFo
 
 
 def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> TargetCode:
+    from sisimpur.shared.repo.mirror import Mirror
+    from sisimpur.shared.repo.remote import Remote
+
     target = settings.target
     mirror = Mirror(home.mirror(target.name), Remote(target.file.repo, settings.secrets.get("GITHUB_TOKEN")))
     mirror.create()
@@ -120,6 +123,7 @@ def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Targe
 def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:
     from sisimpur.shared.forge.github_client import SECONDS_BETWEEN, GitHubAccess
     from sisimpur.shared.forge.github_forge import GitHubForge
+    from sisimpur.shared.repo.remote import OURSELVES
 
     secrets = settings.secrets
     is_ourselves = urlsplit(secrets.github_url).hostname in OURSELVES  # nobody there asks us to go slowly
@@ -159,6 +163,8 @@ def git_host(api: str) -> str:
     """Return the git host of an API: github.com for the public one, the same host for every other."""
     if api == GITHUB:
         return "github.com"
+    from sisimpur.shared.repo.remote import OURSELVES
+
     parts = urlsplit(api)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in OURSELVES):
         raise Misconfigured("GITHUB_API_URL must be an https address; correct it in config/.env")

@@ -44,6 +44,7 @@ def make_client(records: Records, caching: Caching, patience: float) -> LlmClien
         host_of(settings.secrets.base_url),
         patience,
         caching.keeps,
+        caching.books.longest,
     )
     return LlmClient(records.ledger, replies, access, settings.agents.asking, records.clock)
 
@@ -92,7 +93,7 @@ def host_of(address: str) -> str:
 
 class Caching:
     def __init__(self, books: LedgerSavings, pricing: Pricing, clock: Clock) -> None:
-        self._books = books
+        self.books = books
         self._pricing = pricing
         self._clock = clock
 
@@ -102,7 +103,7 @@ class Caching:
 
     def goes_on(self, agent: str, model: str, nth: int, unknown: bool = True) -> bool:
         """Tell whether enough runs of an agent went on after their n-th call; until that is known: `unknown`."""
-        runs, more = self._books.gone_on(agent, nth)
+        runs, more = self.books.gone_on(agent, nth)
         return unknown if runs < ENOUGH else self._pays(model, runs, more)
 
     def _pays(self, model: str, runs: int, more: int) -> bool:

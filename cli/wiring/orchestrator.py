@@ -18,6 +18,7 @@ from sisimpur.agents.orchestrator.deploys.deploying import DeployBooks, Deployin
 from sisimpur.agents.orchestrator.deploys.taking_back import TakingBack
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
 from sisimpur.agents.orchestrator.goals.looking import GoalEyes, GoalLooks
+from sisimpur.agents.orchestrator.goals.standing import GoalEnds
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, TargetBranch
@@ -48,6 +49,8 @@ from sisimpur.shared.model.change import needs_owner
 from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.repo.mirror_commits import subjects
+from sisimpur.shared.store.ended_tasks import EndedTasks
+from sisimpur.shared.store.task_records import TaskRecord
 
 
 class Assembly:
@@ -136,6 +139,12 @@ class Assembly:
     @cached_property
     def _protected(self) -> tuple[str, ...]:
         return (*self._target.protected, *named_files(f"{self._target.setup} {self._target.test}"))
+
+    def _wish(self, known: TaskRecord) -> str:
+        """The goal of a task, for who reads its change; empty: it is wanted no more, or has none."""
+        vision = self._records.wanted()
+        goal = next((goal for goal in (vision.goals if vision else ()) if goal.id == known.goal_id), None)
+        return GoalEnds(self._records.goal_books).wish(goal) if goal else ""
 
     def _guards(self) -> tuple[str, ...]:
         """Patterns of what the owner says now not to touch."""
@@ -306,6 +315,7 @@ class Assembly:
             owners,
             records.words,
             facts.turns,
+            self._wish,
         )
         gates = Gatekeeper(review, self._roles.change, self._books)
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
@@ -353,7 +363,8 @@ class Assembly:
     @cached_property
     def _task_books(self) -> TaskBooks:
         records, code = self._records, self._code
-        return TaskBooks(records.store, records.journal, records.gates, code.mirror, code.forge, self._snapshot)
+        ended = EndedTasks(records.db)
+        return TaskBooks(records.store, records.journal, ended, records.gates, code.mirror, code.forge, self._snapshot)
 
     @cached_property
     def _money(self) -> MoneyBooks:

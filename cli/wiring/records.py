@@ -7,20 +7,14 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
-from sisimpur.agents.orchestrator.goals.standing import GoalBooks
-from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
-from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
-from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
-from sisimpur.agents.orchestrator.upkeep.upkeep import wanted
-from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.cli.terminal.arguments import AIDER
 from sisimpur.cli.wiring.forge import open_forge
 from sisimpur.shared.config.settings import Settings, load
-from sisimpur.shared.forge.forge import Forge
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import Question, Vision
@@ -28,14 +22,22 @@ from sisimpur.shared.money.ledger import Ledger, uptime
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.gate_book import GateRepository
-from sisimpur.shared.store.goal_book import GoalRepository, GoalWords
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
-from sisimpur.shared.store.research_book import ResearchRepository
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import Clock, SystemClock
 from sisimpur.shared.system.paths import Home
+
+if TYPE_CHECKING:  # what not every command looks at is loaded when it is
+    from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+    from sisimpur.agents.orchestrator.goals.standing import GoalBooks
+    from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
+    from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
+    from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+    from sisimpur.shared.forge.forge import Forge
+    from sisimpur.shared.store.goal_book import GoalRepository, GoalWords
+    from sisimpur.shared.store.research_book import ResearchRepository
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,54 @@ class Records:
     gates: GateRepository
     plans: PlanRepository
     ledger: Ledger
-    deploys: DeployRepository
-    research: ResearchRepository
-    memory: LessonRepository
-    upkeep: UpkeepRepository
-    roadmap: RoadmapRepository
-    words: GoalWords
-    goals: GoalRepository
+
+    @cached_property
+    def deploys(self) -> DeployRepository:
+        from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+
+        return DeployRepository(self.db)
+
+    @cached_property
+    def research(self) -> ResearchRepository:
+        from sisimpur.shared.store.research_book import ResearchRepository
+
+        return ResearchRepository(self.db)
+
+    @cached_property
+    def memory(self) -> LessonRepository:
+        from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
+
+        return LessonRepository(self.db)
+
+    @cached_property
+    def upkeep(self) -> UpkeepRepository:
+        from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+
+        return UpkeepRepository(self.db)
+
+    @cached_property
+    def roadmap(self) -> RoadmapRepository:
+        from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
+
+        return RoadmapRepository(self.db)
+
+    @cached_property
+    def words(self) -> GoalWords:
+        from sisimpur.shared.store.goal_book import GoalWords
+
+        return GoalWords(self.db)
+
+    @cached_property
+    def goals(self) -> GoalRepository:
+        from sisimpur.shared.store.goal_book import GoalRepository
+
+        return GoalRepository(self.db)
 
     @property
     def goal_books(self) -> GoalBooks:
         """What is known of goals, and whether a model reads their ends."""
+        from sisimpur.agents.orchestrator.goals.standing import GoalBooks
+
         return GoalBooks(self.goals, self.words, self.settings.policy.goals.read)
 
     @property
@@ -72,7 +111,11 @@ class Records:
 
     def questions(self) -> tuple[Question, ...]:
         accepted = self.plans.accepted()
-        return open_questions(self.plans, self.roadmap, accepted.vision) if accepted else ()
+        if not accepted or not self.plans.asked(wordings(accepted.vision)):
+            return ()
+        from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
+
+        return open_questions(self.plans, self.roadmap, accepted.vision)
 
     def wordings(self) -> Mapping[str, str]:
         """How goals and notes are worded now, by id."""
@@ -82,7 +125,11 @@ class Records:
     def wanted(self) -> Vision | None:
         """Return the accepted vision, and what the team proposed besides."""
         accepted = self.plans.accepted()
-        return wanted(accepted.vision, self.upkeep.goals()) if accepted else None
+        if accepted is None:
+            return None
+        from sisimpur.agents.orchestrator.upkeep.upkeep import wanted
+
+        return wanted(accepted.vision, self.upkeep.goals())
 
     def forge(self) -> Forge | None:
         """Open the forge to read it. None: no day was run yet, so there is none."""
@@ -147,13 +194,6 @@ def open_records(
             GateRepository(db),
             PlanRepository(db),
             ledger,
-            DeployRepository(db),
-            ResearchRepository(db),
-            LessonRepository(db),
-            UpkeepRepository(db),
-            RoadmapRepository(db),
-            GoalWords(db),
-            GoalRepository(db),
         )
     finally:
         db.close()

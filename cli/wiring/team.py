@@ -187,7 +187,7 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     caching = Caching(parts.savings, parts.pricing, records.clock)
     asker = make_client(records, caching, patience)
     asks_again = partial(caching.goes_on, "planner", settings.agents.asking["planner"].model, 1, unknown=False)
-    planner = Planner(asker, prompts, analyzer, asks_again)
+    planner = Planner(asker, prompts, analyzer, asks_again, workshop.tools())
     researcher = make_researcher(records, asker, prompts, caching)
     library = make_library(records, outgoing, stopping)
     change = ChangeRoles(

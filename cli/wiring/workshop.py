@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sisimpur.agents.coder.engine.engine import Engine
-from sisimpur.agents.qa.measuring import Counts
+from sisimpur.agents.planner.facts.asking import Lints
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
 from sisimpur.cli.wiring.records import Records, aider_python
@@ -50,7 +50,7 @@ class Workshop(Protocol):
     def engine(self) -> Engine: ...
     def bench(self, mirror: Mirror) -> Bench: ...
     def linter(self) -> Linter: ...
-    def tools(self) -> Mapping[str, Counts]: ...
+    def tools(self) -> Mapping[str, Lints]: ...
     def close(self) -> None: ...
 
 
@@ -125,9 +125,9 @@ class BoxWorkshop:
 
         return RuffLinter(self.box, self._home.temporary)
 
-    def tools(self) -> Mapping[str, Counts]:
+    def tools(self) -> Mapping[str, Lints]:
         """Return the tools whose findings a goal may be measured by. None starts before it is asked."""
-        return {"ruff": lambda files: self._ruff.count(files)}
+        return {"ruff": lambda files, options, beside: self._ruff.found(files, options, beside)}
 
 
 VERSION = "import platform; print(platform.python_version())"

@@ -12,7 +12,7 @@ from sisimpur.shared.money.token_budget import dollars
 
 
 class SettingsPart(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def _amount(value: Any) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
+from itertools import chain
 from pathlib import Path
 
 from sisimpur.shared.forge.forge import (
@@ -33,10 +34,11 @@ from sisimpur.shared.forge.forge import (
     summary,
 )
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
-from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, locked
+from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, follow, locked
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.repo.objects import Repository
+from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
@@ -77,6 +79,10 @@ class LocalForge:
         """End the git that is kept; whoever asks on starts another."""
         self._commits.close()
 
+    def follow(self, source: Remote, branch: str) -> str:
+        """Bring in what the owner committed to a branch of his -> its newest commit here; see local_forge_git."""
+        return follow(self._commits, source, branch)
+
     # -- reading ----------------------------------------------------------------------------------------------
 
     def whoami(self) -> str:
@@ -88,7 +94,7 @@ class LocalForge:
         return _as_it_is(found, branches) if found else None
 
     def get_pull(self, number: int) -> Pull:
-        branches = self._up_to_date()
+        branches = self._up_to_date(self._book.pull(number).base)
         pull = _as_it_is(self._book.pull(number), branches)
         return dataclasses.replace(pull, mergeable=self._is_mergeable(pull, branches))
 
@@ -101,7 +107,7 @@ class LocalForge:
         return [issue for issue in self._book.issues() if label is None or label in issue.labels]
 
     def diff(self, number: int) -> str:
-        branches = self._up_to_date()
+        branches = self._up_to_date(self._book.pull(number).base)
         pull = _as_it_is(self._book.pull(number), branches)
         before = self._book.base_before(pull.merge_sha) if pull.merge_sha else None
         return self._commits.diff(before or _commit_of(pull.base, branches), pull.head_sha)
@@ -124,7 +130,7 @@ class LocalForge:
         title, body = one_line(title, MAX_TITLE), clipped(body)
         if not title:
             raise ForgeRefused("a pull request needs a title")
-        branches = self._up_to_date()
+        branches = self._up_to_date(head, base)
         fault_point("pr.planned")
         with self._book.transaction() as db:  # immediate: of two callers the second finds what the first made
             pull = self._book.find(head, base)
@@ -213,7 +219,7 @@ class LocalForge:
                 self._close(pull)
 
     def delete_branch(self, name: str) -> None:
-        if name == self._commits.default_branch():
+        if self._commits.is_default(name):
             raise ForgeRefused(f"{name} is the default branch; it is not deleted")
         with locked(self._path):
             branches = self._repair()
@@ -239,28 +245,30 @@ class LocalForge:
 
     # -- what happened behind our back ------------------------------------------------------------------------
 
-    def _up_to_date(self) -> dict[str, str]:
-        """All branches with their commits, after repairs, unless somebody is just at it: then his word counts."""
-        branches = self._commits.branches()
-        if self._needs_repair(branches):
+    def _up_to_date(self, *names: str) -> dict[str, str]:
+        """These branches and those of open pull requests, with their commits, after repairs.
+
+        If somebody is just at it, his word counts.
+        """
+        ends = self._book.open_branches()
+        branches = self._commits.heads({*names, *chain.from_iterable(ends)})
+        if self._book.open_plans() or not {head for head, _ in ends} <= branches.keys():
             with locked(self._path, wait=False) as ours:
-                branches = self._repair() if ours else self._commits.branches()
+                branches = self._repair(*names) if ours else self._commits.branches()
         return branches
 
-    def _needs_repair(self, branches: Collection[str]) -> bool:
-        return bool(self._book.open_plans()) or not self._book.open_heads() <= set(branches)
-
-    def _repair(self) -> dict[str, str]:
+    def _repair(self, *names: str) -> dict[str, str]:
         """Under the lock: merges that happened are marked; a pull request whose branch is gone is closed.
 
-        All branches with their commits, which it leaves as they are.
+        These branches and those of open pull requests, with their commits, which it leaves as they are.
         """
-        branches = self._commits.branches()
+        pulls = self._book.pulls()  # before their branches: one that is opened meanwhile is not missed
+        branches = self._commits.heads({*names, *chain.from_iterable((pull.head, pull.base) for pull in pulls)})
         for plan in self._book.open_plans():
             if plan.base in branches and self._commits.contains(branches[plan.base], plan.merge_sha):
                 self._mark_merged(plan.number, plan.head_sha, plan.merge_sha)
-        for pull in self._book.pulls():
-            if pull.head not in branches:
+        for pull in pulls:
+            if pull.head not in branches and self._book.pull(pull.number).state == "open":
                 self._close(pull)
         return branches
 
@@ -269,10 +277,10 @@ class LocalForge:
     def _proposed(self, head: str, base: str, branches: dict[str, str]) -> str:
         """The commit of a branch that may become a pull request."""
         head_sha, base_sha = _commit_of(head, branches), _commit_of(base, branches)
-        if not self._commits.are_related(base_sha, head_sha):
-            raise ForgeRefused(f"{head} has no history in common with {base}")
         if self._commits.contains(base_sha, head_sha):
             raise ForgeRefused(f"no commits between {base} and {head}")
+        if not self._commits.contains(head_sha, base_sha) and not self._commits.are_related(base_sha, head_sha):
+            raise ForgeRefused(f"{head} has no history in common with {base}")
         return head_sha
 
     def _is_mergeable(self, pull: Pull, branches: dict[str, str]) -> bool | None:

@@ -100,9 +100,10 @@ class LocalForgeRepository(Database):
         rows = self.rows("select * from pull where ? or state = 'open' order by number desc", (every,))
         return [self._pull(r) for r in rows]
 
-    def open_heads(self) -> set[str]:
-        """The branches that must be there."""
-        return {r["head"] for r in self.rows("select head from item where kind = 'pull' and state = 'open'")}
+    def open_branches(self) -> set[tuple[str, str]]:
+        """Head and base of each open pull request: the heads must be there."""
+        rows = self.rows("select head, base from item where kind = 'pull' and state = 'open'")
+        return {(row["head"], row["base"]) for row in rows}
 
     def find(self, head: str, base: str) -> Pull | None:
         row = self.row(

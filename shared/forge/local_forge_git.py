@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +18,8 @@ from sisimpur.shared.forge.forge import ForgeRefused, PullNotReady
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
 from sisimpur.shared.model.errors import CommandFailed, ForgeUnavailable
 from sisimpur.shared.repo.git import git, remove_stale_locks
-from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.history import is_ancestor
+from sisimpur.shared.repo.mirror import NO_BRANCH, Mirror
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.fault import fault_point
@@ -54,21 +55,33 @@ class Commits:
 
     def branches(self) -> dict[str, str]:
         """Every branch with its commit, in one call."""
-        return {name.removeprefix("refs/heads/"): sha for name, sha in self._references("refs/heads/").items()}
+        lines = self._text("for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads/").splitlines()
+        return {name: sha for sha, name in (line.split(" ", 1) for line in lines)}
+
+    def heads(self, names: Iterable[str]) -> dict[str, str]:
+        """Those of these branches that are there, with their commits, in one question to the git that is kept."""
+        wanted = [name for name in dict.fromkeys(names) if not NO_BRANCH.search(name)]
+        found = self._find(f"refs/heads/{name}" for name in wanted)
+        return {name: sha for name, sha in zip(wanted, found, strict=True) if sha}
 
     def followed(self, branch: str) -> tuple[str | None, str | None, str | None]:
         """(our commit of a branch, the owner's that we took in last, theirs that was fetched last); None: none yet."""
-        names = (f"refs/heads/{branch}", _taken(branch), f"refs/remotes/origin/{branch}")
-        found = self._references(*names)
-        ours, taken, theirs = map(found.get, names)
+        ours, taken, theirs = self._find((f"refs/heads/{branch}", _taken(branch), f"refs/remotes/origin/{branch}"))
         return ours, taken, theirs
 
-    def _references(self, *names: str) -> dict[str, str]:
-        lines = self._text("for-each-ref", "--format=%(objectname) %(refname)", *names).splitlines()
-        return {name: sha for sha, name in (line.split(" ", 1) for line in lines)}
+    def _find(self, names: Iterable[str]) -> list[str | None]:
+        try:
+            return [found.sha if found else None for found in self._objects.find(names)]
+        except CommandFailed as error:
+            raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
     def default_branch(self) -> str:
         return self._text("symbolic-ref", "HEAD").strip().removeprefix("refs/heads/")
+
+    def is_default(self, branch: str) -> bool:
+        """Whether it is the default branch. What stands elsewhere than HEAD is not, and costs no process."""
+        head, there = self._find(("HEAD", f"refs/heads/{branch}"))
+        return head == there and branch == self.default_branch()
 
     def has(self, sha: str) -> bool:
         """Tell whether this full name is one of our commits."""
@@ -77,7 +90,10 @@ class Commits:
 
     def contains(self, later: str, earlier: str) -> bool:
         """Tell whether `earlier` is part of `later`'s history; one that `git gc` took is part of nothing."""
-        return self.has(earlier) and self._answer("merge-base", "--is-ancestor", earlier, later)
+        try:
+            return self.has(earlier) and is_ancestor(self._objects, earlier, later)
+        except CommandFailed as error:
+            raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
     def are_related(self, one: str, other: str) -> bool:
         return self._answer("merge-base", one, other)
@@ -141,7 +157,9 @@ class Commits:
 
     def keep(self, number: int, sha: str) -> None:
         """A pull request's commit outlives its branch."""
-        _must("update-ref", self._try("update-ref", f"refs/pull/{number}/head", sha))
+        name = f"refs/pull/{number}/head"
+        if self._find([name]) != [sha]:
+            _must("update-ref", self._try("update-ref", name, sha))
 
     # -- parts ------------------------------------------------------------------------------------------------
 
@@ -190,16 +208,15 @@ def create(path: Path, source: Path | None, branch: str, opens: type[Repository]
         LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
 
 
-def follow(path: Path, source: Remote, branch: str, opens: type[Repository] = Repository) -> str:
+def follow(commits: Commits, source: Remote, branch: str) -> str:
     """Brings in what the owner committed to `branch` of his repository; what was merged here stays -> its commit.
 
     If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
     from him, we follow as long as nothing was merged on top of it. PullNotReady, and nothing has moved: both changed
     the same lines, or he rewrote what something was merged on top of.
     """
-    with locked(path):
-        Mirror(path, source, opens).bring(branch)
-        commits = Commits(path, opens)
+    with locked(commits.repository):
+        Mirror(commits.repository, source, commits.opens).bring(branch)
         ours, taken, theirs = commits.followed(branch)
         if theirs is None:
             raise ForgeUnavailable(f"{branch} of {source.url} did not arrive")
@@ -211,8 +228,6 @@ def follow(path: Path, source: Remote, branch: str, opens: type[Repository] = Re
                 f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone",
                 "conflict",
             ) from None
-        finally:
-            commits.close()
         fault_point("follow.written")
         if (ours, taken) != (target, theirs):
             commits.take(branch, target, ours, theirs)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, Stumble, Unavailable
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, Unavailable
 from sisimpur.shared.model.text import one_line
 
 if TYPE_CHECKING:
@@ -183,6 +183,8 @@ def _refused(error: anthropic.APIStatusError, question: ModelQuestion) -> Outcom
         raise OutOfBudget(text, "upkeep")
     if code.endswith("_cap") or code in RESTING:
         raise OutOfBudget(text)
+    if code == "meter_unrepeated":
+        raise ModelAway(f"{question.model}: {text}")
     if code in NEXT_MODEL or error.status_code in (404, 529):
         return Absent(text)
     if code == "meter_upstream_refused":

@@ -2,7 +2,7 @@
 
 What happens when the answer is not one, and how often (each is a call of its own at the meter, below the same caps):
 
-    too long            once more with twice the room, then Stumble
+    too long            once more with all its room, once more with twice that, then Stumble
     does not fit        one repair that quotes the reason, then Stumble
     the model refuses   the next model, once, then ReplyDeclined
     gone or overloaded  the next model; after the last one ModelAway
@@ -32,6 +32,7 @@ from sisimpur.shared.llm.llm_replies import Replies, key_of
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Refused, ReplyDeclined, Stumble
 from sisimpur.shared.model.work import ModelChoice, Run
 from sisimpur.shared.money.ticket import CallRecord, TicketOrder
+from sisimpur.shared.money.token_budget import room
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
@@ -164,7 +165,7 @@ class MeterAccess:
     `socket` may be an address too. `budget` is that of each ticket, in nano-dollars. `upstream`: where the meter sends
     the calls, to be named when nobody is there. `patience`: seconds that the meter may wait for a busy model; each of
     its tries may have to be booked at its worst case. `keeps`: whether it pays to have this model keep a beginning of
-    so many bytes that is used again.
+    so many bytes that is used again. `longest`: tokens of the longest recent answer to this agent by this model.
     """
 
     socket: Path | str
@@ -172,6 +173,7 @@ class MeterAccess:
     upstream: str = ""
     patience: float = PATIENCE
     keeps: Callable[[str, int], bool] = lambda *_: False
+    longest: Callable[[str, str], int] = lambda *_: 0
 
 
 class LlmClient:
@@ -202,6 +204,7 @@ class LlmClient:
         if before is not None:
             with suppress(Refused):  # an older program understood it
                 return read(form, before)
+        asking.fit(self._meter.longest(run.agent, choice.model))
         with self._line(run, choice) as call:
             text, value = asking.answer(call, lambda text: read(form, text))
             self._replies.keep(key, text, self._clock.now())
@@ -245,9 +248,14 @@ class _Asking:
     ) -> None:
         self._question = ModelQuestion(choice.model, system, user, schema, choice.effort, choice.max_tokens, kept)
         self._fallback = list(choice.fallback)
+        self._most = choice.max_tokens
         self.whole = {**self._question.request, "fallback": choice.fallback}
         self._lengthened = self._declined = False
         self._away: ModelAway | None = None  # the model before this one
+
+    def fit(self, longest: int) -> None:
+        """Give the answer the room that such answers need."""
+        self._question = replace(self._question, max_tokens=room(longest, self._most))
 
     def answer(self, call: Callable[[ModelQuestion], Outcome], read: Callable[[str], T]) -> tuple[str, T]:
         """The text and what it means."""
@@ -290,6 +298,9 @@ class _Asking:
         return outcome
 
     def _lengthen(self) -> None:
+        if self._question.max_tokens < self._most:
+            self._question = replace(self._question, max_tokens=self._most)
+            return
         if self._lengthened:
             most = self._question.max_tokens
             raise Stumble(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, Protocol
 
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.work import Choice
@@ -78,6 +79,7 @@ class SuiteRun:
     uncovered: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     executable: Mapping[str, int] = field(default_factory=dict)
     times: Mapping[str, float] = field(default_factory=dict)  # seconds of each test's body, if that was asked
+    folders: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # of code: lines that tests run, and all
 
     @property
     def is_whole(self) -> bool:
@@ -144,6 +146,7 @@ class Evidence:
     digest: str = ""  # of the commit's own report
     output: str = ""  # if a run did not finish: what it printed last
     tools: tuple[ToolRun, ...] = ()  # of the changed files that have some
+    together: tuple[str, ...] = ()  # the tasks that it was tested with on this base; the rest is of its own test before
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)
@@ -183,6 +186,19 @@ GUARDED = frozenset({"guarded path", "secret"})
 HONESTY = frozenset({"hidden text", "long line", "knows it is tested", "test switched off", "special case"})
 # Not for the coder to mend: a person decides.
 FOR_THE_OWNER = frozenset({"new dependency", "unusual file", "unreadable line", "too big"})
+
+
+class LintFinding(Protocol):
+    """Remark of a linter about a line. `code` may be "invalid-syntax"."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def code(self) -> str: ...
+    @property
+    def text(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -304,6 +320,19 @@ class Reviewed:
         """Return how often the reviewer saw this line."""
         often = max((count for path, text, count in self.repeated if (path, text) == line), default=1)
         return often if line in self.lines else 0
+
+
+@dataclass(frozen=True)
+class ReviewContext:
+    """What is known besides a change. `before`: earlier reviews of its task, oldest first; `goal`: the owner's wish."""
+
+    before: tuple[Reviewed, ...] = ()
+    answers: Answers = NOBODY
+    goal: str = ""
+
+
+NO_CONTEXT = ReviewContext()
+NO_LINES: Mapping[str, Collection[int]] = MappingProxyType({})  # of no file
 
 
 def signatures(findings: Iterable[Finding]) -> tuple[str, ...]:

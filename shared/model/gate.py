@@ -23,12 +23,16 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.text import one_line
 
 LONGEST_WORDS = 300  # characters of a coder's answer, as the owner is told
-MOST_RUNS = 3  # of the tests, or of a review, that came to no end
+MOST_RUNS = 3  # of the tests that came to no end, or of a review that was begun
 MOST_WRITING = 2  # turns of QA with tests that show nothing; one more with a red one
 
 
 # Proposed: by a stranger, in an issue; upkeep: by the team itself; early: more of the goal has to be done first.
 Wish = Literal["wanted", "reworded", "removed", "proposed", "upkeep", "early"]
+
+
+# Of a stack that came out green: to be merged now, or after others. Alone: it was red in one, and is tested by itself.
+Turn = Literal["now", "later", "alone", ""]
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,10 @@ class ReviewState:
     fingerprints: frozenset[str] = frozenset()  # of the earlier attempts of this round
     writing: Writing = NOT_ASKED
     told: str = ""  # why it waits, as the owner was told
+    into: str = ""  # the branch that it goes into; empty: it is never tested together with others
+    paths: tuple[str, ...] = ()  # that it changes
+    is_again: bool = False  # the same change was approved on another base
+    turn: Turn = ""
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
@@ -236,7 +244,8 @@ def _untested(found: ReviewState) -> Step:
         return RunTests() if found.is_current else Refresh()
     if found.approved:
         return _merge(found)
-    return AskOwner((f"its tests were begun {found.checks_begun} times and came to no end",))
+    told = f"its tests were begun {found.checks_begun} times and came to no end; `retest` runs them again"
+    return AskOwner((told,))
 
 
 def _unread(found: ReviewState) -> Step:

@@ -8,6 +8,7 @@ tasks as they lie in the folders, beside what history says of them.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -214,6 +215,13 @@ class Board:
     @cached_property
     def by_id(self) -> Mapping[str, Card]:
         return {card.id: card for card in self.cards}
+
+    @cached_property
+    def counts(self) -> Mapping[State, int]:
+        """Number of tasks in each state, those without a card among them."""
+        found = Counter(card.state for card in self.cards)
+        found.update({state: len(ids) for state, ids in self.closed.items()})
+        return found
 
     def card(self, id_: str) -> Card | None:
         """Find a card; of a task that is over, what its place says: its file is not read."""

@@ -8,9 +8,12 @@ where code begins and ends is a matter of opinion between parsers.
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from contextlib import suppress
 
 TITLE, NOTE = 120, 400  # characters that are shown of a title, and of what was said of a task
+BEGIN = 120  # of a long reason; the rest is its end, where programs say what was wrong
 
 
 # --- one line ------------------------------------------------------------------------------------------------
@@ -33,6 +36,18 @@ def printable(text: str, instead: str = " ", keep: str = "") -> str:
 def shortened(line: str, longest: int, end: str = "…") -> str:
     """Return at most `longest` characters (at least 1); a longer line is cut and ends in `end`."""
     return line if len(line) <= longest else line[: longest - len(end)].rstrip() + end
+
+
+def signal_of(code: int) -> str:
+    """Name the signal that ended a program, by its negative code or as a shell says it; empty: none did."""
+    with suppress(ValueError):
+        return signal.Signals(-code if code < 0 else code - 128).name
+    return ""
+
+
+def begin_and_end(line: str, most: int) -> str:
+    """A line's begin and its end: programs say last what was wrong."""
+    return line if len(line) <= most else f"{line[:BEGIN]} … {line[-(most - BEGIN - 3) :]}"
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -97,6 +98,30 @@ class Measure:
     def holds(self, figure: float) -> bool:
         above = self.at_least is None or figure >= self.at_least
         return above and (self.at_most is None or figure <= self.at_most)
+
+
+FINDINGS_OPTION = re.compile(
+    r"--(?:disable-noqa|strict|(?:max-line-length|line-length|(?:extend-)?(?:select|ignore))=[\w,]{1,200})"
+)
+
+
+@dataclass(frozen=True)
+class FindingsOf:
+    """Whose findings, and where: `ruff app/api --select=RET`. `refused`: an option that may change what runs."""
+
+    tool: str
+    place: str
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, text: str) -> FindingsOf:
+        tool, _, rest = text.strip().partition(" ")
+        options = tuple(word for word in rest.split() if word.startswith("-"))
+        return cls(tool, " ".join(word for word in rest.split() if word not in options), options)
+
+    @property
+    def refused(self) -> str:
+        return next((word for word in self.options if not FINDINGS_OPTION.fullmatch(word)), "")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money import ledger_rows as rows
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.money.ledger_rows import insert, last_day, text
-from sisimpur.shared.money.ticket import CallEnding, CallRecord, Reservation, State, Ticket, TicketOrder
+from sisimpur.shared.money.ticket import UNTRUE, CallEnding, CallRecord, Reservation, State, Ticket, TicketOrder
 from sisimpur.shared.money.token_budget import (
     Ask,
     Caps,
@@ -35,6 +35,7 @@ from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+ENOUGH_LIES = 2  # of one model on one day
 NO_SPENDING = {"pause": "meter_paused", "halt": "meter_halted"}
 
 
@@ -115,8 +116,15 @@ class Ledger:
     # --- after a call: each answers False if the call already had its final state
 
     def settle(self, reservation: Reservation, amount: int, ending: CallEnding, now: datetime) -> bool:
-        """Book what it truly cost. More than was reserved means that our prices are wrong: all spending stops."""
+        """Book what it truly cost. More than it can cost means that our prices are wrong: all spending stops."""
         return self._end(reservation, "settled", amount, None, ending, now)
+
+    def disbelieve(self, reservation: Reservation, told: int | None, ending: CallEnding, now: datetime) -> bool:
+        """Book a call at its reservation, as its count cannot be true; `told`: what it would cost by that.
+
+        The second of a model on one day stops all spending: somebody has to look at this upstream.
+        """
+        return self._end(reservation, "lost", reservation.grant.reserved, told, ending, now)
 
     def void(self, reservation: Reservation, ending: CallEnding, now: datetime) -> bool:
         """Free the reservation: it is certain that nothing was billed."""
@@ -222,14 +230,18 @@ class Ledger:
         ending: CallEnding,
         now: datetime,
     ) -> bool:
+        most = max(reservation.limit, reservation.grant.reserved)
         with self._db.transaction() as db:
             call = rows.end_call(db, reservation.id, state, amount, estimate, ending)
             if call is None:
                 return False
             rows.warn(db, call, now, self._warn_percent)
-            if amount > reservation.grant.reserved:
-                told = f"cost ${as_dollars(amount)}, at most ${as_dollars(reservation.grant.reserved)} was expected"
+            if amount > most:
+                told = f"cost ${as_dollars(amount)}, at most ${as_dollars(most)} was expected"
                 rows.stop(db, "halt", f"call {reservation.id} {told}: the prices of {call['model']} are wrong", now)
+            elif ending.code == UNTRUE and rows.untrue_on(db, call) >= ENOUGH_LIES:
+                told = f"counts what cannot be true ({ending.note}); compare its bill with budget, then type: resume"
+                rows.stop(db, "halt", f"the upstream of {call['model']} {told}", now)
         return True
 
 

@@ -56,11 +56,19 @@ class LedgerReader:
 
     def totals(self, period: str, cap: int) -> Totals:
         """Return what a day (`2026-11-20`) or a month (`2026-11`) took, against its cap."""
-        return self._totals("day between ? and ? || '~'", (period, period), cap)
+        row = self._db.row(
+            "select coalesce(sum(spent), 0) spent, coalesce(sum(reserved), 0) reserved, coalesce(sum(lost), 0) lost"
+            " from day_sums where day between ? and ? || '~'",
+            (period, period),
+        )
+        assert row is not None
+        return _as_totals(row, cap)
 
     def spent_by(self, task: str, cap: int = 0) -> Totals:
         """Return what one task took over all its attempts, against the task's cap."""
-        return self._totals("task = ?", (task,), cap)
+        row = self._db.row(f"select {SUMS} from calls where state <> 'refused' and task = ?", (task,))  # noqa: S608
+        assert row is not None
+        return _as_totals(row, cap)
 
     def was_answered(self, since: datetime) -> bool:
         """Tell whether a call of a model, not a search, that was made after that moment has come to its end."""
@@ -99,8 +107,8 @@ class LedgerReader:
 
     def _by(self, period: str, cap: str) -> tuple[tuple[str, Totals], ...]:
         rows = self._db.rows(
-            f"""select {period} as period, {cap} as cap, max(id), {SUMS} from calls where state <> 'refused'
-                group by period order by period"""  # noqa: S608
+            f"select {period} as period, {cap} as cap, max(day), sum(spent) spent, sum(reserved) reserved,"  # noqa: S608
+            " sum(lost) lost from day_sums group by period order by period"
         )
         return tuple((row["period"], _as_totals(row, row["cap"])) for row in rows)
 
@@ -110,10 +118,9 @@ class LedgerReader:
         Or from one of these to the `last`. The oldest day first, on each day the dearest first.
         """
         rows = self._db.rows(
-            f"""select day, agent, task, model, count(*) as calls, {SUMS},
-                sum(input + write_5m + write_1h + read) as tokens_in, sum(output) as tokens_out
-                from calls where state <> 'refused' and day between ? and ? || '~'
-                group by day, agent, task, model order by day, sum(amount) desc, agent, task, model""",  # noqa: S608
+            "select day, agent, task, model, calls, spent, reserved, lost, tokens_in, tokens_out from call_sums"
+            " where calls > 0 and day between ? and ? || '~'"
+            " order by day, spent + reserved + lost desc, agent, task, model",
             (period, last or period),
         )
         return tuple(Share(**dict(row)) for row in rows)
@@ -149,11 +156,6 @@ class LedgerReader:
         """Say why nothing is spent at all, in one line; empty: spending goes on."""
         row = self._db.row("select reason from halts where not ended order by kind, id limit 1")
         return row["reason"] if row else ""
-
-    def _totals(self, where: str, values: tuple[str, ...], cap: int) -> Totals:
-        row = self._db.row(f"select {SUMS} from calls where state <> 'refused' and {where}", values)  # noqa: S608
-        assert row is not None
-        return _as_totals(row, cap)
 
 
 def _as_totals(row: sqlite3.Row, cap: int) -> Totals:

@@ -11,7 +11,7 @@ from sqlite3 import Connection, Row
 
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.work import Run
-from sisimpur.shared.money.ticket import CallEnding, CallRecord, State, Ticket, TicketOrder
+from sisimpur.shared.money.ticket import UNTRUE, CallEnding, CallRecord, State, Ticket, TicketOrder
 from sisimpur.shared.money.token_budget import (
     Ask,
     Caps,
@@ -55,6 +55,13 @@ def calls_on(db: Connection, ticket: Ticket) -> int:
     """Count how many calls its holder made; the meter's repetitions do not count."""
     found = "select count(*) from calls where ticket = ? and retry = 0 and state <> 'refused'"
     count: int = db.execute(found, (ticket.id,)).fetchone()[0]
+    return count
+
+
+def untrue_on(db: Connection, call: Row) -> int:
+    """Count the calls of this call's model, on its day, whose count cannot be true."""
+    found = "select count(*) from calls where day = ? and model = ? and state = 'lost' and code = ?"
+    count: int = db.execute(found, (call["day"], call["model"], UNTRUE)).fetchone()[0]
     return count
 
 

@@ -128,7 +128,7 @@ class LedgerSavings:
 
     def _worth(self, call: Row, model: str) -> int:
         """The same tokens at that model's prices."""
-        rates = self._rates(model, call)
+        rates = self._rates(model, call["day"], as_usage(call).prompt)
         return cost(rates, as_usage(call)) if rates and call["state"] == "settled" else int(call["amount"])
 
     # --- caching
@@ -169,6 +169,18 @@ class LedgerSavings:
         )
         return (row["calls"], row["again"]) if row else (0, 0)
 
+    # --- room for an answer
+
+    def longest(self, agent: str, model: str) -> int:
+        """Return the tokens of the longest of an agent's newest answers by a model; 0: there is none."""
+        row = self._db.row(
+            f"""select coalesce(max(output), 0) as longest from (select output from calls
+                where agent = ? and +model = ? and +state = 'settled'
+                    and id > (select max(id) from calls) - {RECENT} order by id desc limit {MOST_CALLS})""",  # noqa: S608
+            (agent, model),
+        )
+        return row["longest"] if row else 0
+
     # --- for the owner
 
     def by_day(self, period: str = "") -> dict[str, Saved]:
@@ -185,13 +197,26 @@ class LedgerSavings:
         return sum(self.by_day(period).values(), Saved())
 
     def _by_caching(self, period: str) -> Iterable[tuple[str, Saved]]:
-        sql = (
-            "select * from calls where read + write_5m + write_1h > 0 and state = 'settled'"
-            " and day between ? and ? || '~'"
+        sums = self._db.rows(
+            "select day, model, sum(read) as read, sum(write_5m) as write_5m, sum(write_1h) as write_1h from call_sums"
+            " where read + write_5m + write_1h > 0 and day between ? and ? || '~' group by day, model",
+            (period, period),
         )
-        for call in self._db.rows(sql, (period, period)):
-            if rates := self._rates(call["model"], call):
-                yield call["day"], Saved(caching=cached(rates, as_usage(call)))
+        for one in sums:
+            for usage in self._marked(one):
+                if rates := self._rates(one["model"], one["day"], usage.prompt):
+                    yield one["day"], Saved(caching=cached(rates, usage))
+
+    def _marked(self, sums: Row) -> Iterable[TokenUsage]:
+        """A day's calls of a model as one; each by itself only where the price depends on the size of its prompt."""
+        small, large = (self._rates(sums["model"], sums["day"], size) for size in (1, LARGEST))
+        if small == large:
+            return [TokenUsage(write_5m=sums["write_5m"], write_1h=sums["write_1h"], read=sums["read"])]
+        rows = self._db.rows(
+            "select * from calls where read + write_5m + write_1h > 0 and state = 'settled' and day = ? and model = ?",
+            (sums["day"], sums["model"]),
+        )
+        return map(as_usage, rows)
 
     def _by_routing(self, period: str) -> Iterable[tuple[str, Saved]]:
         for row in self._tries(f"{FIRST_TRIES} and model <> beside"):
@@ -201,11 +226,9 @@ class LedgerSavings:
                 most = usual(self.record(row["model"], row["beside"]))
                 yield day, Saved(routing=saved(self._try(row), most))
 
-    def _rates(self, model: str, call: Row) -> Rates | None:
-        """Prices on the day of the call; None: unknown by now. Most models have one price for prompts of every size."""
-        at = datetime.fromisoformat(f"{call['day']}T12:00").replace(tzinfo=UTC)
+    def _rates(self, model: str, day: str, prompt: int) -> Rates | None:
+        """Prices of that day for a prompt of so many tokens; None: unknown by now."""
         try:
-            small, large = (self._pricing.rates(model, size, at) for size in (1, LARGEST))
-            return small if small == large else self._pricing.rates(model, as_usage(call).prompt, at)
+            return self._pricing.rates(model, prompt, datetime.fromisoformat(f"{day}T12:00").replace(tzinfo=UTC))
         except Unpriced:
             return None

@@ -14,6 +14,7 @@ from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.token_budget import Ask, Grant, TokenUsage, Totals
 
 State = Literal["open", "settled", "void", "lost", "refused"]
+UNTRUE = "meter_untrue"  # the code of a call whose count cannot be true
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,16 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Reservation:
-    """A call that may be sent: its worst case is durable in the book."""
+    """A call that may be sent: its worst case is durable in the book.
+
+    `limit`: what no tokenizer makes it cost more than, where less is reserved.
+    """
 
     id: int
     day: str
     ask: Ask
     grant: Grant
+    limit: int = 0
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,9 @@ class Rates:
     read: int
     output: int
 
-    def dearest_input(self, hour_cache: bool) -> int:
-        """The most that one token of the prompt can cost; an hour's cache is written only if it was asked for."""
-        return max(self.input, self.write_5m, self.read, self.write_1h if hour_cache else 0)
+    def dearest_input(self, hour_cache: bool, marked: bool = True) -> int:
+        """The most that one token of the prompt can cost; a cache is written only if it was asked for."""
+        return max(self.input, self.read, self.write_5m if marked else 0, self.write_1h if hour_cache else 0)
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,12 @@ def cost(rates: Rates, usage: TokenUsage) -> int:
     )
 
 
-def most_tokens(body: bytes) -> int:
-    """An upper bound of the tokens in a request, for every tokenizer: no token is shorter than a byte."""
-    return len(body) + HIDDEN_TOKENS
-
-
 @dataclass(frozen=True)
 class Ask:
-    """A call before it is sent. `rates` are the dearest for prompts of up to `tokens_in` tokens."""
+    """A call before it is sent. `rates` are the dearest for prompts of up to `tokens_in` tokens.
+
+    `marked`: a part of its prompt may be kept by the vendor, which costs more than plain input.
+    """
 
     model: str
     rates: Rates
@@ -105,14 +103,26 @@ class Ask:
     max_tokens: int
     hour_cache: bool = False
     may_clamp: bool = True  # False: half an answer is worthless (a schema)
+    marked: bool = True
 
     @property
     def worst_input(self) -> int:
-        return self.tokens_in * self.rates.dearest_input(self.hour_cache)
+        return self.tokens_in * self.rates.dearest_input(self.hour_cache, self.marked)
 
     @property
     def worst(self) -> int:
         return self.worst_input + self.max_tokens * self.rates.output
+
+
+LEAST_ROOM, TIMES = 4_000, 3  # tokens, and how much longer than any before an answer may be
+
+
+def room(longest: int, most: int) -> int:
+    """Choose `max_tokens` of a call: `most` is the owner's; `longest` the longest of such answers so far, 0: unknown.
+
+    What is reserved for an answer is kept from all other calls. One that does not fit is asked for again with `most`.
+    """
+    return min(most, max(LEAST_ROOM, TIMES * longest)) if longest else most
 
 
 # --- what the caps allow -------------------------------------------------------------------------------------
@@ -205,8 +215,8 @@ def decide(ask: Ask, caps: Sequence[CapUsage], min_out: int) -> Grant | Refusal:
 def _too_dear(ask: Ask, at: CapUsage) -> Refusal:
     return Refusal(
         f"meter_{at.name}_cap",
-        f"{WHOSE[at.name]} reached: cap {_plainly(at.cap)}, used {_plainly(at.used)}, "
-        f"this call up to {_plainly(ask.worst)}",
+        f"{WHOSE[at.name]} reached: cap {_plainly(at.cap)}, used {_plainly(at.used)}; "
+        f"the next call may cost up to {_plainly(ask.worst)}; {_plainly(max(at.left, 0))} is left",
     )
 
 

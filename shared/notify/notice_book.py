@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from sisimpur.shared.notify.notice import Notice
-from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, Tables, row_to
 from sisimpur.shared.system.fault import fault_point
 
-NOTICE = TypeAdapter(Notice)
+NOTICE = Form(Notice)
 MOST_BLIND = 2  # tries without an answer
 
 State = Literal["planned", "sending", "delivered", "perhaps", "refused"]

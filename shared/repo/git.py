@@ -6,12 +6,16 @@ programs. No configuration but ours is read, no terminal is asked, and what is w
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Unavailable
 from sisimpur.shared.repo.remote import Remote, access, telling_line
-from sisimpur.shared.system.process import Finished, RunOptions, run
+from sisimpur.shared.system.process import Finished, RunOptions, repeated, run
 
+HELD = 1.0  # seconds; a git that lives holds a lock for less
 LIMIT = 64_000_000  # bytes of one answer
 
 ENVIRONMENT = {
@@ -77,9 +81,18 @@ def try_git(
     timeout in seconds, limit in bytes: an answer beyond it is an error, never silently short.
     """
     argv = ("git", *SWITCHES, f"--git-dir={repository}", *arguments)
-    with access(remote) as (variables, descriptors):
-        environment = ENVIRONMENT | variables
-        done = run(argv, env=environment, timeout=timeout, data=data, how=RunOptions(limit=limit, pass_fds=descriptors))
+
+    def attempt() -> Finished:
+        with access(remote) as (variables, descriptors):
+            how = RunOptions(limit=limit, pass_fds=descriptors)
+            done = run(argv, env=ENVIRONMENT | variables, timeout=timeout, data=data, how=how)
+        if done.is_killed:
+            remove_locks_of_the_dead(repository, done.seconds)
+        return done
+
+    done = repeated(attempt)
+    if done.is_killed:
+        raise CommandFailed(f"git {arguments[0]} was ended by {done.signal}, twice")
     if done.end == "not found":
         raise Misconfigured(MISSING)
     if done.end == "timed out" and remote:
@@ -91,8 +104,30 @@ def try_git(
     return done
 
 
+def remove_locks_of_the_dead(repository: Path, seconds: float) -> None:
+    """Remove the locks that a git which ended just now, after so many seconds, left behind.
+
+    Others may be at work there: they hold a lock for milliseconds. What was made while the dead one lived, and still
+    is there a while later, is its own.
+    """
+    since = time.time() - seconds - HELD
+    found = {lock: lock.stat().st_ino for lock in _locks(repository) if lock.stat().st_mtime >= since}
+    if not found:
+        return
+    time.sleep(HELD)
+    for lock, number in found.items():
+        with suppress(FileNotFoundError):
+            if lock.stat().st_ino == number:
+                lock.unlink()
+
+
 def remove_stale_locks(repository: Path, keep: str = "") -> None:
     """Remove what a killed git left behind. Only for whoever knows that no other git is at work there."""
-    for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
+    for lock in _locks(repository):
         if lock.name != keep:
             lock.unlink(missing_ok=True)
+
+
+def _locks(repository: Path) -> Iterator[Path]:
+    yield from repository.glob("*.lock")
+    yield from repository.glob("refs/**/*.lock")

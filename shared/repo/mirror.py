@@ -10,16 +10,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache, partial
 from pathlib import Path
 
 from sisimpur.shared.model.change import Change, ChangeLimits
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Stumble
 from sisimpur.shared.model.naming import is_agent_branch
 from sisimpur.shared.repo import mirror_commits, mirror_tree
+from sisimpur.shared.repo.differences import changed, diff
 from sisimpur.shared.repo.git import LIMIT, remove_stale_locks, try_git
+from sisimpur.shared.repo.history import is_ancestor
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
-from sisimpur.shared.repo.mirror_tree import TreeEntry, changed, commit_id, diff, forget, pack
+from sisimpur.shared.repo.mirror_tree import TreeEntry, commit_id, forget, pack
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.repo.remote import WHERE, Remote, explain, telling_line
 from sisimpur.shared.system.fault import fault_point
@@ -28,7 +29,6 @@ from sisimpur.shared.system.process import Finished
 LONG = 600.0  # seconds for what goes over the network
 NO_BRANCH = re.compile(r"[\s~^:?*\[\\\x00-\x20\x7f]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^[-+./]|^refs/|^$")
 LONGEST_BRANCH = 200
-MOST_KEPT = 3  # commits whose files are remembered; and changes
 LONGEST_LINE = 300  # characters of a line that was searched for
 
 
@@ -59,9 +59,6 @@ class Mirror:
         self.path = path
         self.remote = remote
         self.repository = opens(path)
-        # What a commit holds never changes, and is asked again at each step of a task.
-        self._trees = lru_cache(MOST_KEPT)(partial(mirror_tree.tree, self.repository))
-        self._changes = lru_cache(MOST_KEPT)(partial(changed, self.repository))
 
     def close(self) -> None:
         """End the git that is kept; whoever asks on starts another."""
@@ -139,7 +136,7 @@ class Mirror:
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Tell if `newer`'s history holds `older`; a commit is its own ancestor. CommandFailed if one is not here."""
-        return mirror_commits.is_ancestor(self.repository, older, newer)
+        return is_ancestor(self.repository, older, newer)
 
     def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
         """Once a day: forgets the attempts of tasks (by id) that are over, and packs what lies scattered."""
@@ -202,8 +199,8 @@ class Mirror:
     # --- what commits hold -----------------------------------------------------------------------------------
 
     def tree(self, sha: str) -> tuple[TreeEntry, ...]:
-        """All files of the commit."""
-        return self._trees(sha)
+        """All files of the commit. What was merged as it was tested has the same ones."""
+        return mirror_tree.tree(self.repository, self.tree_id(sha))
 
     def tree_id(self, sha: str) -> str:
         """Two commits with the same one hold the same files, to the last byte."""
@@ -235,7 +232,7 @@ class Mirror:
 
     def changed(self, old: str, new: str) -> tuple[Change, ...]:
         """One Change for each path that differs."""
-        return self._changes(old, new)
+        return changed(self.repository, old, new)
 
     # --- details ---------------------------------------------------------------------------------------------
 

@@ -14,7 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sisimpur.shared.model.errors import CommandFailed, Refused
+from sisimpur.shared.repo.differences import paths
 from sisimpur.shared.repo.git import git, try_git
+from sisimpur.shared.repo.history import is_ancestor
 from sisimpur.shared.repo.mirror_tree import commit_id
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.repo.remote import telling_line
@@ -72,10 +74,10 @@ def on_top(repository: Repository, commit: str, onto: str, now: datetime | None 
         return tree
     if tree == tree_id(repository, onto):
         return AlreadyThere()
-    if strayed := _paths(repository, onto, tree) - _paths(repository, parent, commit):
-        return _conflict(strayed)
     data = _commit(tree, onto, head, now) + b"\n\n" + message
-    return Rebased(repository.git("hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip())
+    made = repository.git("hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
+    strayed = paths(repository, onto, made) - paths(repository, parent, commit)
+    return _conflict(strayed) if strayed else Rebased(made)
 
 
 def tree_id(repository: Repository, sha: str) -> str:
@@ -91,24 +93,11 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
     return _conflict(set(paths) - {""}) if done.code else tree.strip()
 
 
-def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
-    done = repository.try_git("merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
-    if done.code > 1:
-        raise CommandFailed(f"git merge-base: {telling_line(done.complaint)}")
-    return done.ok
-
-
 # --- details -------------------------------------------------------------------------------------------------
 
 
 def _conflict(paths: set[str]) -> Conflict:
     return Conflict(tuple(sorted(paths)[:MOST_PATHS]))
-
-
-def _paths(repository: Repository, old: str, new: str) -> set[str]:
-    """All that differ between two commits or trees."""
-    names = repository.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
-    return set(names.decode("utf-8", "replace").split("\0")) - {""}
 
 
 def _commit(tree: str, parent: str, head: bytes, now: datetime | None) -> bytes:

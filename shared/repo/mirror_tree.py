@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sisimpur.shared.model.change import EXECUTABLE, LINK, SUBMODULE, Change, ChangeLimits
+from sisimpur.shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.scope import reads_as_dot_git
-from sisimpur.shared.repo.git import LIMIT
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.keeping import is_scattered
 
 AT_ONCE = 32_000_000  # bytes of files that are asked for in one go
+ENTRY = 400  # bytes that one takes in memory, about
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LFS = re.compile(rb"^[^#\n]*\sfilter=lfs\b", re.MULTILINE)
 
@@ -36,9 +36,13 @@ class TreeEntry:
 
 
 def tree(repository: Repository, sha: str) -> tuple[TreeEntry, ...]:
-    """All files of a commit, or Refused if a name is not UTF-8."""
-    listing = repository.git("ls-tree", "-r", "-z", "--long", "--full-tree", commit_id(sha))
-    return tuple(_entry(row) for row in listing.split(b"\0") if row)
+    """All files of a commit or tree, or Refused if a name is not UTF-8. They never change: they are asked for once."""
+
+    def ask() -> tuple[TreeEntry, ...]:
+        listing = repository.git("ls-tree", "-r", "-z", "--long", "--full-tree", commit_id(sha))
+        return tuple(_entry(row) for row in listing.split(b"\0") if row)
+
+    return repository.answers.once(("tree", sha), ask, lambda found: ENTRY * len(found))
 
 
 def commit_id(sha: str) -> str:
@@ -78,11 +82,15 @@ def check_out(repository: Repository, entries: Sequence[TreeEntry], target: Path
 def _entry(row: bytes) -> TreeEntry:
     head, _, name = row.partition(b"\t")
     mode, _, blob, size = head.decode().split()
+    return TreeEntry(mode, utf8(name), int(size) if size != "-" else 0, blob)
+
+
+def utf8(name: bytes) -> str:
+    """A path, or Refused."""
     try:
-        path = name.decode()
+        return name.decode()
     except UnicodeDecodeError:
         raise Refused(f"the repository holds a file name that is not UTF-8, {name!r}: not supported") from None
-    return TreeEntry(mode, path, int(size) if size != "-" else 0, blob)
 
 
 def _groups(entries: Iterable[TreeEntry]) -> Iterator[list[TreeEntry]]:
@@ -182,97 +190,3 @@ def _sweep(packs: Path, before: float) -> None:
     for path in (*packs.glob(".tmp-*"), *packs.glob("tmp_*")):
         if path.lstat().st_mtime < before:
             path.unlink(missing_ok=True)
-
-
-# --- differences between two commits -------------------------------------------------------------------------
-
-
-SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
-INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
-HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-NO_MODE, NO_BLOB = "000000", "0" * 40
-EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-
-Lines = tuple[tuple[int, str], ...]
-Row = tuple[str, str, str, str, str]  # path, modes before and now (empty: no file), blobs before and now
-
-
-def diff(repository: Repository, old: str, new: str, limit: int = LIMIT) -> bytes:
-    """The whole change as a patch. Bytes: it may be binary. CommandFailed beyond `limit` bytes."""
-    return repository.git("diff-tree", "-p", *SWITCHES, commit_id(old), commit_id(new), limit=limit)
-
-
-def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
-    """One Change for each path that differs, in git's order."""
-    rows = _rows(repository, old, new)
-    if not rows:
-        return ()
-    added, binary = _added_lines(repository, old, new), _binary(repository, rows)
-    return tuple(
-        Change(
-            path=path,
-            kind="added" if not mode_old else "modified" if mode_new else "deleted",
-            mode_old=mode_old,
-            mode_new=mode_new,
-            binary=path in binary,
-            emptied=blob_new == EMPTY_BLOB and blob_old not in (NO_BLOB, EMPTY_BLOB),
-            # a file that becomes a link is shown as one deleted and one added
-            added_lines=added.get((blob_old, blob_new)) or added.get((NO_BLOB, blob_new), ()),
-        )
-        for path, mode_old, mode_new, blob_old, blob_new in rows
-    )
-
-
-def _rows(repository: Repository, old: str, new: str) -> list[Row]:
-    answer = repository.git("diff-tree", "--raw", "-z", *SWITCHES, commit_id(old), commit_id(new)).decode()
-    words = answer.split("\0")[:-1]
-    rows = []
-    for head, path in zip(words[::2], words[1::2], strict=True):
-        mode_old, mode_new, blob_old, blob_new, _ = head[1:].split()
-        rows.append((path, mode_old.replace(NO_MODE, ""), mode_new.replace(NO_MODE, ""), blob_old, blob_new))
-    return rows
-
-
-def _binary(repository: Repository, rows: Iterable[Row]) -> set[str]:
-    """The paths of new files that are no text."""
-    new = [(path, mode, blob) for path, _, mode, _, blob in rows if mode not in ("", SUBMODULE)]
-    sizes = [found.size if found else 0 for found in repository.find(blob for _, _, blob in new)]
-    entries = (TreeEntry(mode, path, size, blob) for (path, mode, blob), size in zip(new, sizes, strict=True))
-    return {entry.path for entry, data in contents(repository, entries) if not _is_text(data)}
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        return "\0" not in data.decode()
-    except UnicodeDecodeError:
-        return False
-
-
-# --- reading a patch -----------------------------------------------------------------------------------------
-
-
-def _added_lines(repository: Repository, old: str, new: str) -> dict[tuple[str, str], Lines]:
-    """The added lines of each (old blob, new blob). Deleted files are not shown: nothing is added there."""
-    switches = ("-p", "-U0", "--full-index", "--irreversible-delete", *SWITCHES)
-    lines = iter(repository.git("diff-tree", *switches, commit_id(old), commit_id(new)).split(b"\n"))
-    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    blobs = ("", "")
-    for line in lines:
-        if head := INDEX.match(line):
-            blobs = (head[1].decode(), head[2].decode())
-            found[blobs] = []
-        elif hunk := HUNK.match(line):
-            found[blobs] += _hunk(lines, int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1))
-    return {blobs: tuple(added) for blobs, added in found.items()}
-
-
-def _hunk(lines: Iterator[bytes], removed: int, first: int, added: int) -> Iterator[tuple[int, str]]:
-    """Read its added lines. No line can be mistaken for a head, since the lines are counted."""
-    while removed or added:
-        line = next(lines)
-        if line.startswith(b"-"):
-            removed -= 1
-        elif line.startswith(b"+"):
-            added -= 1
-            yield first, line[1:].decode("utf-8", "replace")
-            first += 1

@@ -7,10 +7,11 @@ packed since.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Any, TypeVar
 
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
 from sisimpur.shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, try_git
@@ -18,6 +19,10 @@ from sisimpur.shared.repo.remote import Remote, telling_line
 from sisimpur.shared.system.process import Finished, KeptProgram
 
 SECONDS = 60.0  # for one answer
+MOST_BYTES = 48_000_000  # of answers that are remembered
+MOST_KEPT = 20_000  # commits whose parents are remembered
+LONGEST_COMMIT = 1_000_000  # bytes of one whose parents are read here
+PARENTS = re.compile(rb"tree [0-9a-f]+\n((?:parent [0-9a-f]+\n)*)")
 FOUND = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)")
 
 
@@ -30,7 +35,39 @@ class Found:
     size: int
 
 
+Told = TypeVar("Told")
 Answer = tuple[Found | None, bytes]
+Parents = Mapping[str, tuple[str, ...]]  # commit -> the commits that it was made on
+
+
+class Unchanging:
+    """Unchanging that never change, as each is about full ids: the newest ones, in so many bytes at most."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._bytes = 0
+        self._kept: dict[tuple[str, ...], tuple[Any, int]] = {}  # in the order in which they were asked for last
+        self._lock = Lock()
+
+    def once(self, question: tuple[str, ...], ask: Callable[[], Told], size: Callable[[Told], int]) -> Told:
+        """Two that ask at the same time may both ask git; size in bytes."""
+        with self._lock:
+            kept = self._kept.pop(question, None)
+            if kept:
+                self._kept[question] = kept
+                told: Told = kept[0]
+                return told
+        told = ask()
+        with self._lock:
+            self._forget(question)
+            self._kept[question] = (told, size(told))
+            self._bytes += self._kept[question][1]
+            while self._bytes > self._most:
+                self._forget(next(iter(self._kept)))
+        return told
+
+    def _forget(self, question: tuple[str, ...]) -> None:
+        self._bytes -= self._kept.pop(question, (None, 0))[1]
 
 
 class Repository:
@@ -43,6 +80,8 @@ class Repository:
         self.path = path
         self._lock = Lock()
         self._git: KeptProgram | None = None
+        self.answers = Unchanging()
+        self._parents: dict[str, tuple[str, ...]] = {}
 
     def find(self, names: Iterable[str]) -> list[Found | None]:
         """Find what stands under each name; None: nothing."""
@@ -80,6 +119,22 @@ class Repository:
         if missing := [name for name, (found, _) in zip(wanted, answers, strict=True) if found is None]:
             raise CommandFailed(f"git cat-file: there is no {missing[0][:200]}")
         return [data for _, data in answers]
+
+    def parents(self, commits: Iterable[str]) -> Parents:
+        """The parents of each full id; what is not here, or no commit of usual size, is left out. They never change."""
+        wanted = set(commits)
+        new = sorted(wanted - self._parents.keys())
+        if new:
+            fit = [
+                found.sha
+                for found in self.find(new)
+                if found and found.kind == "commit" and found.size <= LONGEST_COMMIT
+            ]
+            if len(self._parents) > MOST_KEPT:
+                self._parents.clear()
+            heads = zip(fit, map(PARENTS.match, self.contents(fit)), strict=True)
+            self._parents.update((sha, tuple(head[1].decode().split()[1::2])) for sha, head in heads if head)
+        return {sha: self._parents[sha] for sha in wanted if sha in self._parents}
 
     def git(self, *arguments: str, data: bytes | None = None, timeout: float = 60, limit: int = LIMIT) -> bytes:
         """What git prints here, whole, or CommandFailed."""

@@ -14,7 +14,7 @@ from sisimpur.shared.model.errors import Misconfigured, Stopping
 from sisimpur.shared.sandbox.box_job import Job, JobLimits, Mount, python_mounts
 from sisimpur.shared.sandbox.box_root import box_uid, hand_over
 from sisimpur.shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, never
-from sisimpur.shared.system.process import Finished
+from sisimpur.shared.system.process import Finished, repeated
 
 __all__ = [
     "METER_PORT",
@@ -79,7 +79,7 @@ def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
     try:
         box = Bubblewrap(scratch, search)
         name = f"bubblewrap {box.version}"
-        done = box.run(Job(("true",), limits=JobLimits(seconds=20)))
+        done = repeated(lambda: box.run(Job(("true",), limits=JobLimits(seconds=20))))
         if done.ok:
             return box
         complaint = done.complaint or f"{done.end}, exit code {done.code}"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.sandbox.box_job import MB, Job, Mount
-from sisimpur.shared.sandbox.watchdog import walk
+from sisimpur.shared.sandbox.box_usage import walk
 
 # --- the user -------------------------------------------------------------------------------------------------
 

@@ -34,7 +34,9 @@ STAGED = '"$0" -a -T "$1" && shift && exec "$@"'
 
 # bwrap dies with its parent, but for some milliseconds at its start what it began does not die with it. So a guard in
 # the box reads from a pipe that nobody writes to: it ends when we are gone, and the guard ends all that is in there.
-GUARD = 'exec 3<&0 </dev/null; ((read -r _ <&3; kill -s KILL -- -1) &); exec "$@" 3<&-'
+# When the machine runs out of memory, the kernel ends what is in boxes before it ends us.
+FIRST = "{ echo 900 >/proc/self/oom_score_adj; } 2>/dev/null; "
+GUARD = FIRST + 'exec 3<&0 </dev/null; ((read -r _ <&3; kill -s KILL -- -1) &); exec "$@" 3<&-'
 
 
 def never() -> bool:

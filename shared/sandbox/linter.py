@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +19,16 @@ from typing import Any
 from sisimpur.shared.model.errors import Misconfigured, Stumble
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
-from sisimpur.shared.system.process import Finished
+from sisimpur.shared.system.process import Finished, repeated
 
 SELECTED = "E9,F,B,S"
 NEWEST_PYTHON = "py314"  # what an older one would not read is for the tests to find
+STRICT = ("--isolated", "--ignore-noqa", "--target-version", NEWEST_PYTHON, "--select", SELECTED)
 RUFF, FILES = "/run/ruff", "/files"
 LIMITS = JobLimits(seconds=60, memory_mb=1024, processes=32, file_mb=16, output=16_000_000)
-MOST_FILES, MOST_CHARS = 400, 10_000_000
+MOST_FILES, MOST_BESIDE, MOST_CHARS = 400, 20_000, 10_000_000
 LONGEST_TEXT = 300
-MOST_PER_FILE = 200
+MOST_PER_FILE, MOST_IN_ALL = 200, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -58,20 +59,24 @@ class RuffLinter:
         with self._laid_out(files) as folder:
             names = _write(folder, files)
             hand_over(folder)
-            done = self._box.run(_job(self._ruff, folder))
+            done = repeated(lambda: self._box.run(_job(self._ruff, folder, [FILES], STRICT)))
         return tuple(_read(done, names))
 
-    def count(self, files: Mapping[str, str]) -> int:
-        """How much ruff finds in the Python files as they lie in their repository, its configuration among them.
+    def found(
+        self, files: Mapping[str, str], options: Sequence[str] = (), beside: Collection[str] = ()
+    ) -> tuple[Lint, ...]:
+        """What ruff finds in the Python files as they lie in their repository, its configuration among them.
 
-        Errors as `lint`; Stumble also for a configuration that ruff does not take.
+        `options`: ours to have checked. `beside`: other Python files, which are there and empty: who imports them
+        imports nothing foreign. Errors as `lint`; Stumble also for a configuration that ruff does not take.
         """
         with self._laid_out(files) as folder:
-            for path, text in files.items():
+            for path, text in {**dict.fromkeys(list(beside)[:MOST_BESIDE], ""), **files}.items():
                 _place(folder, path).write_bytes(text.encode("utf-8", "replace"))
             hand_over(folder)
-            done = self._box.run(_job(self._ruff, folder, as_configured=True))
-        return len(_rows(done))
+            places = [f"{FILES}/{path}" for path in files if path.endswith(".py")]
+            done = repeated(lambda: self._box.run(_job(self._ruff, folder, places, options)))
+        return tuple(_read(done, {f"{FILES}/{path}": path for path in files}, MOST_IN_ALL))
 
     @contextmanager
     def _laid_out(self, files: Mapping[str, str]) -> Iterator[Path]:
@@ -108,11 +113,19 @@ def _place(folder: Path, path: str) -> Path:
     return folder.joinpath(*parents, name)
 
 
-def _job(ruff: Path, folder: Path, *, as_configured: bool = False) -> Job:
-    strict = ("--isolated", "--ignore-noqa", "--target-version", NEWEST_PYTHON, "--select", SELECTED)
-    options = ("--no-cache", "--no-respect-gitignore", "--quiet", "--exit-zero", "--output-format", "json")
+def _job(ruff: Path, folder: Path, places: Sequence[str], own: Sequence[str]) -> Job:
+    """`own`: options beside the configuration that lies with the files; what that leaves out is left out."""
+    options = (
+        "--no-cache",
+        "--no-respect-gitignore",
+        "--force-exclude",
+        "--quiet",
+        "--exit-zero",
+        "--output-format",
+        "json",
+    )
     mounts = (Mount(ruff, RUFF), Mount(folder, FILES))
-    words = (RUFF, "check", *(() if as_configured else strict), *options, "--", FILES)
+    words = (RUFF, "check", *own, *options, "--", *places)
     return Job(words, mounts, limits=LIMITS, env={"RAYON_NUM_THREADS": "2"})
 
 
@@ -129,10 +142,10 @@ def _rows(done: Finished) -> Sequence[Mapping[str, Any]]:
     return rows
 
 
-def _read(done: Finished, names: Mapping[str, str]) -> Iterator[Lint]:
+def _read(done: Finished, names: Mapping[str, str], most: int = MOST_PER_FILE) -> Iterator[Lint]:
     rows = _rows(done)
     try:
-        yield from _lints(rows, names)
+        yield from _lints(rows, names, most)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _unread(error) from None
 
@@ -141,14 +154,14 @@ def _unread(error: Exception) -> Stumble:
     return Stumble(f"ruff's answer cannot be read ({type(error).__name__})")
 
 
-def _lints(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[Lint]:
+def _lints(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], most: int) -> Iterator[Lint]:
     seen: dict[str, int] = {}
     for row in rows:
         path = names[row["filename"]]
         seen[path] = seen.get(path, 0) + 1
-        if seen[path] <= MOST_PER_FILE:
+        if seen[path] <= most:
             text = one_line(str(row["message"]), LONGEST_TEXT)
-            yield Lint(path, int(row["location"]["row"]), str(row["code"] or "invalid-syntax"), text)
+            yield Lint(path, int((row["location"] or {"row": 0})["row"]), str(row["code"] or "invalid-syntax"), text)
 
 
 # --- two linters of GitHub workflows: how each is asked, and what its answer says ----------------------------

@@ -65,7 +65,7 @@ def attack(box: Box, scratch: Path) -> tuple[SandboxCheck, ...]:
             "victim": victim,
             "beat": f"{WORK}/beat",
         }
-        done = box.run(_job(area, meter, scene))
+        done = process.repeated(lambda: box.run(_job(area, meter, scene)))
         seen = {
             "a signal to a process outside": _was_woken(victim),
             "a child that outlives the run": _is_held(area / "work" / "beat"),
@@ -146,10 +146,14 @@ def _listening_in(folder: Path, name: str) -> Iterator[Path]:
 
 @contextmanager
 def _victim(canary: str) -> Iterator[int]:
-    """A process of the box's user with a secret in its environment, which has stopped itself."""
-    drop = ("setpriv", "--reuid", str(box_uid()), "--regid", str(box_uid()), "--clear-groups", "--")
-    stop = ("sh", "-c", "kill -STOP $$")
-    with process.running(drop + stop if os.geteuid() == 0 else stop, env={**PATH, "SECRET": canary}) as pid:
+    """A process of the box's user with a secret in its environment, which has stopped itself.
+
+    It cannot end itself any more: the kernel ends it with us. Were we gone before it said so, it does not stop.
+    """
+    user = ("--reuid", str(box_uid()), "--regid", str(box_uid()), "--clear-groups") if os.geteuid() == 0 else ()
+    stop = ("sh", "-c", '[ "$PPID" != "$0" ] || kill -STOP $$', str(os.getpid()))
+    argv = ("setpriv", *user, "--pdeathsig", "KILL", "--", *stop)
+    with process.running(argv, env={**PATH, "SECRET": canary}) as pid:
         os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         yield pid
 

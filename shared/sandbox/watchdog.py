@@ -1,49 +1,28 @@
-"""Door to what a running box takes. The only module that looks at a box from outside.
+"""Watchdog of a box: when it has taken too much, and when it is stuck.
 
-The kernel limits one process at a time; what a box takes altogether has to be counted: memory, processes, disk. It
-needs no privilege: the whole tree stays below the box's first process, also after a double fork. What cannot be
-counted (memory of the kernel's own, files that only a message on its way holds) shows in what is left of the machine.
+The kernel limits one process at a time; what a box takes altogether has to be counted: memory, processes, disk. That
+is done once a second. Ten times a second the machine is asked what it has left: when it has lost as much as the box may
+still take, the box is counted at once. (Counters of a control group would need one of our own for each box; an ordinary
+user has none to give.)
 A box that takes nothing more for a long time, and of which nothing is heard, is stuck.
 """
 
 from __future__ import annotations
 
-import os
-import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.sandbox.box_job import MB, JobLimits
+from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Left, left_on, on_disk, usage_of
 from sisimpur.shared.system.process import End, Watch
 
-DEEPEST = 100  # folders within folders
-SPARE = 256 * MB  # memory and disk that the machine keeps for itself
-PAUSE = 10  # times as long as counting the files took: it costs a tenth of a core at most
+EVERY = 1.0  # seconds between two counts
+PAUSE = 30  # times as long as counting the files took: it costs a thirtieth of a core at most
+LEAST_LOSS = 16 * MB  # that the machine must lose before something is counted out of turn: others take from it, too
 PULSE = 3.0  # seconds between two looks at whether anything happens
-
-
-@dataclass(frozen=True)
-class BoxUsage:
-    """Bytes, numbers of processes (with threads) and of files. `spare`: what the machine has left, of the scarcer."""
-
-    memory: int = 0
-    tasks: int = 0
-    disk: int = 0
-    files: int = 0
-    spare: int = SPARE
-
-
-@dataclass(frozen=True)
-class Written:
-    """Contents of some folders: bytes, number of files, and when the last of them changed, which nobody can forge."""
-
-    size: int
-    files: int
-    changed: int  # ns
 
 
 def verdict(usage: BoxUsage, limits: JobLimits, disk_before: int = 0) -> End | None:
@@ -55,6 +34,20 @@ def verdict(usage: BoxUsage, limits: JobLimits, disk_before: int = 0) -> End | N
     if usage.disk - disk_before > limits.disk_mb * MB or usage.files > limits.files:
         return "disk"
     return "machine" if usage.spare < SPARE else None
+
+
+class NextCount:
+    """When something is to be counted again: after some seconds, or once the machine has lost what may be taken."""
+
+    def __init__(self) -> None:
+        self._next, self._least = 0.0, 0
+
+    def is_due(self, now: float, left: int) -> bool:
+        return now >= self._next or left < self._least
+
+    def counted(self, now: float, pause: float, left: int, may_take: int) -> None:
+        """`may_take`: bytes that a box could still take within its limit; `left`: what the machine had then."""
+        self._next, self._least = now + pause, left - max(may_take, LEAST_LOSS)
 
 
 class Stillness:
@@ -87,124 +80,34 @@ def watchdog(
     `pulse`: see Job. Refused: one of the folders is nested too deep to be counted.
     """
     before = seen = on_disk(folders, limits.files)
-    next_count, still = 0.0, Stillness(limits.stall)
+    began = left_on(folders)
+    files, members, still = NextCount(), NextCount(), Stillness(limits.stall)
+    usage = BoxUsage()
+
+    def count(pid: int, now: float, left: Left) -> None:
+        nonlocal seen, usage
+        is_scarce = left.scarcest < SPARE
+        if is_for_files := is_scarce or files.is_due(now, sum(left.disks)):
+            seen = on_disk(folders, limits.files)
+            took = time.monotonic() - now
+            may_take = limits.disk_mb * MB + before.size - seen.size
+            files.counted(now + took, max(EVERY, PAUSE * took), sum(left.disks), may_take)
+        if is_for_files or members.is_due(now, left.memory):
+            sure, lost = limits.memory_mb * MB // 2, began.memory - left.memory
+            usage = usage_of(pid, folders, seen, limits.processes, sure, lost)
+            members.counted(now, EVERY, left.memory, limits.memory_mb * MB - usage.memory)
 
     def watch(pid: int, printed: int) -> End | None:
-        nonlocal seen, next_count
         if stop():
             return "stopped"
-        if (began := time.monotonic()) >= next_count:
-            try:
-                seen = on_disk(folders, limits.files)
-            except Refused:
-                return "disk"  # what cannot be counted is too much
-            next_count = time.monotonic() + PAUSE * (time.monotonic() - began)
-        reason = verdict(_usage(pid, folders, seen, limits.processes), limits, before.size)
-        if reason is None and still.lasts(lambda: (printed, seen, pulse() if pulse else None), began):
+        now, left = time.monotonic(), left_on(folders)
+        try:
+            count(pid, now, left)
+        except Refused:
+            return "disk"  # what cannot be counted is too much
+        reason = verdict(replace(usage, spare=left.scarcest), limits, before.size)
+        if reason is None and still.lasts(lambda: (printed, seen, pulse() if pulse else None), now):
             return "stalled"
         return reason
 
     return watch
-
-
-def _usage(pid: int, folders: tuple[Path, ...], written: Written, most_tasks: int) -> BoxUsage:
-    """Measure what the process and all below it take now, but for what ends while we look. It stops at `most_tasks`."""
-    disks = {os.stat(folder).st_dev for folder in folders}
-    memory, tasks, disk = 0, 0, written.size
-    nameless: dict[tuple[int, int], int] = {}
-    for member in _tree(pid):
-        with suppress(OSError):
-            tasks += len(os.listdir(f"/proc/{member}/task"))
-            memory += _number(f"/proc/{member}/smaps_rollup", "Pss:") * 1024
-            nameless |= _nameless(member)
-        if tasks >= most_tasks:
-            break
-    for (device, _), size in nameless.items():
-        memory, disk = (memory, disk + size) if device in disks else (memory + size, disk)
-    spare = min([_number("/proc/meminfo", "MemAvailable:") * 1024, *map(_free, folders)])
-    return BoxUsage(memory, tasks, disk, written.files, spare)
-
-
-def _tree(root: int) -> Iterator[int]:
-    todo = [root]
-    while todo:
-        yield (pid := todo.pop())
-        with suppress(OSError):
-            for thread in os.listdir(f"/proc/{pid}/task"):
-                todo += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text("ascii").split())
-
-
-def _number(file: str, key: str) -> int:
-    """The number behind a key in one of the kernel's tables; 0 where the kernel does not say."""
-    lines = Path(file).read_text("ascii", "replace").splitlines()
-    return next((int(line.split()[1]) for line in lines if line.startswith(key)), 0)
-
-
-def _nameless(pid: int) -> dict[tuple[int, int], int]:
-    """Bytes in files that have no name (any more) and that a process holds open, by device and number."""
-    found = {}
-    with os.scandir(f"/proc/{pid}/fd") as entries:
-        for entry in entries:
-            with suppress(OSError):
-                seen = entry.stat()
-                if stat.S_ISREG(seen.st_mode) and seen.st_nlink == 0:
-                    found[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
-    return found
-
-
-def _free(folder: Path) -> int:
-    seen = os.statvfs(folder)
-    return seen.f_bavail * seen.f_frsize
-
-
-def on_disk(folders: tuple[Path, ...], most_files: int) -> Written:
-    """Measure them; it stops counting beyond `most_files`. Refused: see walk."""
-    size = files = changed = 0
-    for folder in folders:
-        for parent, name in walk(folder):
-            with suppress(FileNotFoundError):
-                entry = os.stat(name, dir_fd=parent, follow_symlinks=False)
-                size, changed = size + entry.st_blocks * 512, max(changed, entry.st_ctime_ns)
-            files += 1
-            if files > most_files:
-                return Written(size, files, changed)
-    return Written(size, files, changed)
-
-
-def walk(folder: Path) -> Iterator[tuple[int, str]]:
-    """Everything in a folder as (descriptor of its parent, name), also while somebody hostile works in it.
-
-    No link is followed and nothing but a folder is opened. Refused: nested too deep, or closed to us: what cannot be
-    seen cannot be counted.
-    """
-    with _opened(folder, None) as descriptor:
-        yield from _walk(descriptor, folder, 0)
-
-
-def _walk(parent: int, top: Path, depth: int) -> Iterator[tuple[int, str]]:
-    if depth > DEEPEST:
-        raise Refused(f"{top}: folders are nested deeper than {DEEPEST}")
-    with os.scandir(parent) as entries:
-        for entry in entries:
-            yield parent, entry.name
-            if entry.is_dir(follow_symlinks=False):
-                yield from _into(parent, entry.name, top, depth + 1)
-
-
-def _into(parent: int, name: str, top: Path, depth: int) -> Iterator[tuple[int, str]]:
-    try:
-        with _opened(name, parent) as child:
-            yield from _walk(child, top, depth)
-    except (FileNotFoundError, NotADirectoryError):
-        return  # it is gone, or something else by now
-    except PermissionError:
-        raise Refused(f"{top}: the folder {name!r} in it is closed") from None
-
-
-@contextmanager
-def _opened(folder: Path | str, parent: int | None) -> Iterator[int]:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from sisimpur.shared.model.schedule import Wait
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import Database, Form
 from sisimpur.shared.system.fault import fault_point
 
 # --- runs and phases ------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def locked_since(lock: Path) -> datetime:
 # --- epochs ---------------------------------------------------------------------------------------------------
 
 STOPPED = "stopped"  # as it was asked to
-WAITS = TypeAdapter(tuple[Wait, ...])
+WAITS = Form(tuple[Wait, ...])
 
 
 @dataclass(frozen=True)

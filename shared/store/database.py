@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -27,6 +27,20 @@ SCHEMA = Path(__file__).parent / "schema"
 
 T = TypeVar("T")
 _form: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)  # to make one takes long
+
+
+class Form(Generic[T]):
+    """A type as it is kept in a column, in JSON. What reads it is made when it is first needed: that takes long."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self._kind = kind
+
+    def validate_json(self, text: str | bytes) -> T:
+        found: T = _form(self._kind).validate_json(text)
+        return found
+
+    def dump_json(self, value: T) -> bytes:
+        return _form(self._kind).dump_json(value)
 
 
 class _Held:

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from sisimpur.shared.model.evidence import Evidence, Reviewed, SuiteRun
-from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, Tables, row_to
+from sisimpur.shared.store.queue_book import QueueRepository
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 T = TypeVar("T")
 
-EVIDENCE, REVIEWED, SUITE_RUN = TypeAdapter(Evidence), TypeAdapter(Reviewed), TypeAdapter(SuiteRun)
+EVIDENCE, REVIEWED, SUITE_RUN = Form(Evidence), Form(Reviewed), Form(SuiteRun)
 
 MOST_KEPT = 100  # runs of bases, changes and tools, the ones that were used last
 
@@ -59,20 +60,26 @@ class AwaitingOwner:
 
 
 class GateRepository:
+    """`places`: of approved changes that wait to be merged."""
+
     def __init__(self, db: Database) -> None:
+        self.places = QueueRepository(db)
         self._db = Tables(db, "gates")
 
     # -- tests and reviews ------------------------------------------------------------------------------------
 
     def begin(self, kind: Kind, task: str, commit: str, now: datetime) -> None:
-        """Counted before it begins: a run that kills us is not begun for ever. What is tested anew waits for nobody."""
+        """A review is counted before it begins, since it is paid for; tests when they come to no end (`no_end`).
+
+        What is tested anew waits for nobody.
+        """
         with self._db.transaction() as db:
             if kind == "check":
                 db.execute("delete from parked where task = ?", (task,))
             db.execute(
-                "insert into gate_runs (task, commit_id, kind, begun, at) values (?, ?, ?, 1, ?)"
-                " on conflict do update set begun = begun + 1",
-                (task, commit, kind, now.isoformat()),
+                "insert into gate_runs (task, commit_id, kind, begun, at) values (?, ?, ?, ?, ?)"
+                " on conflict do update set begun = begun + excluded.begun, at = iif(kind = 'check', excluded.at, at)",
+                (task, commit, kind, int(kind == "review"), now.isoformat()),
             )
         fault_point(f"{kind}.booked")
 
@@ -84,6 +91,26 @@ class GateRepository:
                 (task, commit, kind),
             )
         fault_point(f"{kind}.not-begun")
+
+    def no_end(self, task: str, commit: str) -> None:
+        """Note that the tests themselves came to no end. A kill of ours is none of theirs, and counts for nobody."""
+        with self._db.transaction() as db:
+            db.execute(
+                "update gate_runs set begun = begun + 1 where task = ? and commit_id = ? and kind = 'check'",
+                (task, commit),
+            )
+        fault_point("check.no-end")
+
+    def test_again(self, task: str) -> None:
+        """Forget what the tests of the task's newest change said; the review of it stays."""
+        with self._db.transaction() as db:
+            db.execute("delete from parked where task = ?", (task,))
+            db.execute(
+                "update gate_runs set begun = 0, answer_json = null where rowid = (select rowid from gate_runs"
+                " where task = ? and kind = 'check' order by at desc, rowid desc limit 1)",
+                (task,),
+            )
+        fault_point("check.again")
 
     def begun(self, kind: Kind, task: str, commit: str) -> int:
         row = self._run(kind, task, commit)
@@ -134,7 +161,7 @@ class GateRepository:
             )
         fault_point(f"{kind}.kept")
 
-    def _find(self, form: TypeAdapter[T], kind: Kind, task: str, commit: str) -> T | None:
+    def _find(self, form: Form[T], kind: Kind, task: str, commit: str) -> T | None:
         row = self._run(kind, task, commit)
         return _read(form, row["answer_json"]) if row and row["answer_json"] else None
 
@@ -246,7 +273,7 @@ class GateRepository:
         return bool(said) and said[-1] == "approve"
 
 
-def _read(form: TypeAdapter[T], text: str) -> T | None:
+def _read(form: Form[T], text: str) -> T | None:
     """None: another version of this program wrote it, or somebody else did; it is found out anew."""
     try:
         return form.validate_json(text)

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from pydantic import TypeAdapter
-
 from sisimpur.shared.model.lifecycle import Worded
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import GoalWord, Measure
-from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, Tables, row_to
 from sisimpur.shared.system.fault import fault_point
 
 LONGEST_WORD = 1_000  # characters
 MOST_WORDS = 50  # of one goal, the newest
 
-MEASURES = TypeAdapter(tuple[Measure, ...])
+MEASURES = Form(tuple[Measure, ...])
 
 Seen = Literal["", "holds", "not yet", "cannot tell"]
 

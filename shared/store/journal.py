@@ -220,14 +220,6 @@ class Journal:
             found[row["task"]].append(happened(row))
         return found
 
-    def told(self) -> dict[str, tuple[str, str]]:
-        """Each task that was ever seen: its title then, and the note of what happened to it last; empty: nothing."""
-        rows = self._db.rows(
-            "select t.id, t.title, case event when 'created' then '' else e.note end from tasks t"
-            " join task_events e on e.id = (select max(id) from task_events where task = t.id)"
-        )
-        return {id_: (title, note) for id_, title, note in map(tuple, rows)}
-
     def touched(self, first: str, last: str = "") -> set[str]:
         """Tasks to which anything happened between two days, these among them; no `last`: until now."""
         rows = self._db.rows("select distinct task from task_events where at >= ? and at < ?", (first, f"{last}~"))

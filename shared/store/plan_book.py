@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from sisimpur.shared.model.schedule import Ran
 from sisimpur.shared.model.work import DailyPlan, Goal, Guard, Question, Vision
-from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, Tables, row_to
 from sisimpur.shared.system.fault import fault_point
 
 MOST_TOLD = 5_000  # characters of a phase's problems
 MOST_PLANS = 50  # that are looked through for a goal
 
-VISION, GUARDS, PLAN = TypeAdapter(Vision), TypeAdapter(tuple[Guard, ...]), TypeAdapter(DailyPlan)
+VISION, GUARDS, PLAN = Form(Vision), Form(tuple[Guard, ...]), Form(DailyPlan)
 
 
 @dataclass(frozen=True)
@@ -247,7 +245,7 @@ def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wordin
         db.execute("insert or ignore into questions values (?, ?, ?, ?, ?)", values)
 
 
-def _json(kind: TypeAdapter[Any], value: object) -> str:
+def _json(kind: Form[Any], value: object) -> str:
     return kind.dump_json(value).decode()
 
 

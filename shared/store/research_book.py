@@ -8,13 +8,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from pydantic import TypeAdapter
-
 from sisimpur.shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
-from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, Tables, row_to
 from sisimpur.shared.system.fault import fault_point
 
-HITS, FINDINGS = TypeAdapter(tuple[SearchHit, ...]), TypeAdapter(Findings)
+HITS, FINDINGS = Form(tuple[SearchHit, ...]), Form(Findings)
 
 
 class ResearchRepository:

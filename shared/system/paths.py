@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from sisimpur.shared.model.errors import Refused, TeamError, Unavailable
 from sisimpur.shared.model.lifecycle import FOLDERS, State
@@ -348,3 +349,13 @@ def _rename_without_replacing(source: Path, target: Path) -> None:
 def _link_and_unlink(source: Path, target: Path) -> None:
     os.link(source, target, follow_symlinks=False)
     os.unlink(source)
+
+
+def head_and_tail(file: BinaryIO, limit: int) -> tuple[bytes, bool]:
+    """Read up to `limit` bytes of the file, and whether some is missing; a line in the middle says how much."""
+    number, size = file.fileno(), os.fstat(file.fileno()).st_size
+    if size <= limit:
+        return os.pread(number, size, 0), False
+    head, tail = limit // 2, limit - limit // 2
+    notice = f"\n[... {size - limit} bytes left out ...]\n".encode()
+    return os.pread(number, head, 0) + notice + os.pread(number, tail, size - tail), True

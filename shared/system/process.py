@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
+from sisimpur.shared.model.text import signal_of
+from sisimpur.shared.system.paths import head_and_tail
 
 End = Literal[
     "exited", "timed out", "not found", "stopped", "stalled", "memory", "processes", "disk", "output", "machine"
@@ -57,8 +59,19 @@ class Finished:
 
     @property
     def complaint(self) -> str:
-        """Return what it said on its error channel (or else at all), for people."""
-        return (self.errors or self.output).decode("utf-8", "replace").strip()
+        """Return what it said on its error channel (or else at all), or which signal ended it, for people."""
+        said = (self.errors or self.output).decode("utf-8", "replace").strip()
+        return said or (f"ended by {self.signal}" if self.signal else "")
+
+    @property
+    def signal(self) -> str:
+        """Name the signal that ended it, or its last command, as a shell says that; empty: none did."""
+        return signal_of(self.code) if self.end == "exited" else ""
+
+    @property
+    def is_killed(self) -> bool:
+        """Tell whether somebody ended it, or the kernel for want of memory: nothing in here did."""
+        return self.signal in ("SIGKILL", "SIGTERM")
 
 
 @dataclass(frozen=True)
@@ -102,6 +115,12 @@ def run(
         said, cut = head_and_tail(output, how.limit)
         complained, cut_too = (b"", False) if how.merge else head_and_tail(errors, how.limit)
     return Finished(process.returncode, said, complained, end, time.monotonic() - began, cut or cut_too)
+
+
+def repeated(attempt: Callable[[], Finished]) -> Finished:
+    """Run what may be run twice: once more if it was killed."""
+    done = attempt()
+    return attempt() if done.is_killed else done
 
 
 @contextlib.contextmanager
@@ -233,8 +252,11 @@ class KeptProgram:
     def _says(self) -> None:
         if not (data := os.read(self._out, AT_ONCE)):
             complaint = os.pread(self._errors, 1_000, 0).decode("utf-8", "replace").strip()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE)  # else our own signal would be told for its end
             self.close()
-            raise CommandFailed(complaint or f"{self._name} has ended")
+            ended = signal_of(self._process.returncode)
+            raise CommandFailed(complaint or f"{self._name} has ended{f' by {ended}' if ended else ''}")
         self._said += data
 
 
@@ -376,13 +398,3 @@ def _ended(leader: int, seconds: float) -> bool:
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, number)
-
-
-def head_and_tail(file: BinaryIO, limit: int) -> tuple[bytes, bool]:
-    """Read up to `limit` bytes of the file, and whether some is missing; a line in the middle says how much."""
-    number, size = file.fileno(), os.fstat(file.fileno()).st_size
-    if size <= limit:
-        return os.pread(number, size, 0), False
-    head, tail = limit // 2, limit - limit // 2
-    notice = f"\n[... {size - limit} bytes left out ...]\n".encode()
-    return os.pread(number, head, 0) + notice + os.pread(number, tail, size - tail), True

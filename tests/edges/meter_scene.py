@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,12 +19,13 @@ from anthropic.types import MessageParam
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
+from sisimpur.shared.money.meter.standing import PROOF, Vendor
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import CallRecord, TicketOrder
 from sisimpur.shared.money.token_budget import Caps, dollars
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
-from tests.edges.upstream import ScriptedUpstream, Step
+from tests.edges.upstream import Script, ScriptedUpstream, Step
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"
@@ -54,6 +56,7 @@ class Scene:
     log: list[tuple[str, dict[str, Any]]]
     folder: Path
     token: str = ""
+    url: str = ""  # of another upstream than the scripted one
     answers: list[bytes] = field(default_factory=list)
 
     def ticket(self, budget: str = "50", models: tuple[str, ...] = (SONNET, HAIKU, OPUS), **more: Any) -> str:
@@ -89,20 +92,34 @@ class Scene:
         return self.ledger.calls_of(token or self.token)
 
     @property
+    def reserved(self) -> list[int]:
+        """Of every call that was sent, in their order."""
+        with closing(sqlite3.connect(self.folder / "agents.db")) as book:
+            return [row[0] for row in book.execute("select reserved from calls where state <> 'refused' order by id")]
+
+    @property
     def used(self) -> int:
         return self.ledger.reader.totals("2026", 0).used
+
+    def prove(self, calls: int = PROOF) -> None:
+        """Let the upstream answer and count right: it is trusted then, and known as away no more."""
+        self.upstream.steps.clear()
+        self.upstream.script = lambda request: Step()
+        token = self.ticket(task="proof")
+        for _ in range(calls):
+            assert self.post(body(), token=token).status_code == 200
+        self.upstream.requests.clear()
+        self.upstream.bill = 0
+        self.upstream.arrived = threading.Semaphore(0)
+        self.ticket()
 
     def again(self) -> None:
         """As new, for the next test at the same meter."""
         self.ledger.resume()
-        self.upstream.steps.clear()
-        self.upstream.requests.clear()
-        self.upstream.bill = 0
-        self.upstream.arrived = threading.Semaphore(0)
-        self.upstream.left.clear()
-        self.upstream.script = lambda request: Step()
         self.caps[:] = [GENEROUS]
         self.clock.set(NOW)
+        self.prove(1)
+        self.upstream.left.clear()
 
 
 GENEROUS = Caps(dollars("1000"), dollars("1000"), dollars("1000"))
@@ -124,21 +141,31 @@ def assert_is_a_refusal(response: httpx2.Response) -> None:
 
 
 @contextmanager
-def scene(folder: Path, *steps: Step, patience: MeterTimeouts = HASTY, key: str = KEY, **more: Any) -> Iterator[Scene]:
+def scene(
+    folder: Path,
+    *steps: Step,
+    patience: MeterTimeouts = HASTY,
+    key: str = KEY,
+    vendor: Vendor | None = None,
+    pricing: Pricing | None = None,
+    script: Script = lambda request: Step(),
+    url: str = "",
+    **more: Any,
+) -> Iterator[Scene]:
     log: list[tuple[str, dict[str, Any]]] = []
     caps, clock = [GENEROUS], ManualClock(NOW)
     ledger = Ledger(Database(folder / "agents.db"))
-    with ScriptedUpstream(*steps) as upstream:
+    with ScriptedUpstream(*steps, script=script) as upstream:
         setup = MeterSetup(
             folder / "run" / "meter.sock",
-            Upstream(upstream.url, key),
+            Upstream(url or upstream.url, key, vendor=vendor),
             lambda event, fields: log.append((event, fields)),
             patience,
             **more,
         )
-        meter = Meter(ledger, Pricing(), lambda: caps[0], clock, setup)
+        meter = Meter(ledger, pricing or Pricing(), lambda: caps[0], clock, setup)
         with meter:
-            found = Scene(upstream, ledger, meter, caps, clock, log, folder)
+            found = Scene(upstream, ledger, meter, caps, clock, log, folder, url=url)
             found.ticket()
             yield found
     ledger.close()

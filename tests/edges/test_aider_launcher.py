@@ -257,7 +257,7 @@ def test_another_version_runs_without_our_policy_and_the_run_says_so(desk: Bench
             id="an edit that does not fit, beside one that does",
         ),
         pytest.param("sys.exit('no such option')", "crashed", "code 1: no such option", id="bad arguments"),
-        pytest.param("os.kill(os.getpid(), 9)", "crashed", "code 137", id="killed from inside"),
+        pytest.param("os.kill(os.getpid(), 9)", "killed", "SIGKILL", id="killed from inside"),
     ],
 )
 def test_the_plain_launcher_is_judged_by_its_words(

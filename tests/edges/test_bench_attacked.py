@@ -14,6 +14,7 @@ import pytest
 
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from tests.edges.bench_scene import DJANGO, PYTEST, SMALL, UNITTEST, Files, Scene, frame, lines, make_scene, outcomes
+from tests.killing import killer_of_boxes
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +159,7 @@ def test_a_runner_that_leaves_early_has_no_last_line(scene: Scene, body: str, co
 
 def test_the_exit_code_says_so_when_all_but_the_runner_are_killed(scene: Scene) -> None:
     raw = scene.run(attack("import os, signal\nos.kill(-1, signal.SIGKILL)"))
-    assert (raw.end, raw.code) == ("exited", 137)  # how far the runner comes then is a race
+    assert (raw.end, raw.code) == ("exited", 137)  # also when it was repeated. How far the runner comes then is a race
 
 
 def test_one_that_leaves_before_its_tests_has_no_report(scene: Scene) -> None:
@@ -321,3 +322,18 @@ def test_a_command_that_does_not_exist_says_so(scene: Scene) -> None:
     raw = scene.run({"a": ""}, "no-such-runner --all")
     assert (raw.code, raw.report) == (127, None)
     assert "no-such-runner" in raw.output
+
+
+SLOW = {"test_a.py": "import time\ndef test_a(): time.sleep(0.5)\n"}
+
+
+@pytest.mark.parametrize(
+    ("times", "end"),
+    [pytest.param(1, "exited", id="once: it is run once more"), pytest.param(2, "killed", id="twice: that is no run")],
+)
+def test_a_box_that_somebody_kills_says_nothing_of_its_tests(scene: Scene, times: int, end: str) -> None:
+    mirror, sha = scene.commit(SLOW)
+    raw = scene.bench(mirror).run(SuiteOrder(sha, PYTEST, cover=False), killer_of_boxes(times))
+    assert raw.end == end
+    assert (outcomes(raw) == {"test_a.py::test_a": "passed"}) == (end == "exited")
+    assert list(scene.scratch.iterdir()) == []

@@ -34,9 +34,10 @@ from sisimpur.shared.sandbox.box import (
     python_mounts,
     refusal,
 )
+from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Written, usage_of, walk
 from sisimpur.shared.sandbox.bubblewrap import GUARD
 from sisimpur.shared.sandbox.selftest import STARTS, SandboxCheck, attack, require
-from sisimpur.shared.sandbox.watchdog import SPARE, BoxUsage, verdict, walk
+from sisimpur.shared.sandbox.watchdog import EVERY, NextCount, verdict
 from sisimpur.shared.system import process
 
 ROOT = os.geteuid() == 0
@@ -90,6 +91,39 @@ def test_every_attack_of_the_self_test_is_stopped(box: Box, home: Path) -> None:
 def test_the_self_test_leaves_nothing_behind(box: Box, home: Path) -> None:
     attack(box, home / "attacked")
     assert list((home / "attacked").iterdir()) == []
+
+
+ATTACKER = """
+import os, sys, time; sys.path.insert(0, {repository!r})
+from pathlib import Path
+from sisimpur.shared.sandbox.box import find_box
+from sisimpur.shared.sandbox.selftest import attack
+box = find_box(Path({scratch!r}))
+for number in range(40):
+    if (child := os.fork()) == 0:
+        attack(box, Path({scratch!r}))
+    time.sleep(number * 0.002)  # through its set-up and into its box
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+"""
+
+
+def test_a_self_test_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+    """Its victim has stopped itself: only the kernel can end it with us."""
+    attacker = ATTACKER.format(repository=str(REPOSITORY), scratch=str(tmp_path))
+    assert process.run([sys.executable, "-c", attacker], env={}, timeout=60).ok
+    canaries = {path.read_text().strip() for path in tmp_path.glob("selftest-*/home/.ssh/id_ed25519")}
+    assert len(canaries) > 20  # it was killed while it was at work
+    assert wait_for(lambda: [1] * (not knowing(canaries)))
+
+
+def knowing(canaries: set[str]) -> list[int]:
+    """The processes whose environment holds one."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            found += [int(path.parent.name)] * any(canary in path.read_text("utf-8", "replace") for canary in canaries)
+    return found
 
 
 class NoBox:
@@ -366,6 +400,44 @@ def test_the_reason_to_end_a_box(usage: BoxUsage, reason: str | None) -> None:
     assert verdict(usage, SMALL, disk_before=5 << 20) == reason
 
 
+@pytest.mark.parametrize(
+    ("now", "left", "is_due"),
+    [
+        pytest.param(100.9, 1000, False, id="within the second, and the machine has what it had"),
+        pytest.param(101.0, 1000, True, id="a second later"),
+        pytest.param(100.1, 1000 - 50, False, id="the machine has lost what the box may still take"),
+        pytest.param(100.1, 1000 - 51, True, id="it has lost more: the box may be beyond its limit"),
+    ],
+)
+def test_a_box_is_counted_each_second_and_at_once_when_the_machine_loses_what_it_may_take(
+    now: float, left: int, is_due: bool
+) -> None:
+    turn = NextCount()
+    assert turn.is_due(0.5, 1000)  # the first look counts
+    turn.counted(100.0, EVERY, 1000 << 20, 50 << 20)
+    assert turn.is_due(now, left << 20) == is_due
+
+
+SHARED = "import os, time\nblock = bytearray(b'1' * (50 << 20))\nprint(os.fork() and os.fork())\ntime.sleep(60)"
+
+
+@pytest.mark.parametrize(
+    ("sure", "lost", "megabytes"),
+    [
+        pytest.param(1000, 0, (150, 250), id="up to what is sure: summed up, which is cheap and never too little"),
+        pytest.param(100, 0, (50, 100), id="beyond: each page once"),
+        pytest.param(1000, 1300, (50, 100), id="the machine has lost far more than the sum: each page once, too"),
+    ],
+)
+def test_shared_memory_is_counted_once_where_it_matters(
+    tmp_path: Path, sure: int, lost: int, megabytes: tuple[int, int]
+) -> None:
+    with process.running([str(PYTHON), "-I", "-c", SHARED], env={}) as pid:
+        assert wait_for(lambda: [1] * (usage_of(pid, (tmp_path,), Written(0, 0, 0), 99).tasks == 3))
+        usage = usage_of(pid, (tmp_path,), Written(0, 0, 0), 99, sure << 20, lost << 20)
+    assert megabytes[0] < usage.memory >> 20 < megabytes[1]
+
+
 def test_a_folder_that_becomes_a_link_while_it_is_counted_leads_nowhere(tmp_path: Path) -> None:
     for name in ("counted/folder", "outside/secret"):
         (tmp_path / name).mkdir(parents=True)
@@ -430,6 +502,10 @@ def test_what_it_can_print_is_bounded(box: Box) -> None:
 def test_one_process_gets_no_more_address_space(box: Box) -> None:
     done = box.run(python("bytearray(600 << 20)", limits=replace(SMALL, address_mb=500)))
     assert "MemoryError" in done.complaint
+
+
+def test_the_kernel_ends_a_box_before_it_ends_us_when_memory_is_short(box: Box) -> None:
+    assert int(box.run(shell("cat /proc/self/oom_score_adj")).text) == 900
 
 
 def test_a_crash_starts_no_reporter_of_the_machine(box: Box) -> None:

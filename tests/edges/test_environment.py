@@ -263,7 +263,7 @@ from pathlib import Path
 from sisimpur.shared.sandbox.box import Job, find_box
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
-from sisimpur.agents.qa.runner.environment import Environments, Setup
+from sisimpur.agents.qa.runner.environment_store import Environments, Setup
 
 folder, commit = Path(sys.argv[1]), sys.argv[2]
 box, mirror = find_box(folder / "box"), Mirror(folder / "mirror.git", Remote(str(folder / "forge")))
@@ -405,6 +405,8 @@ EDITABLE = "pip install --use-pep517 -e '.[test,tests,testing]'"
             "pip install -r requirements.txt -r requirements-dev.txt -r test-requirements.txt",
             id="those for tests too, in one go, the plain one first",
         ),
+        pytest.param(["requirements.txt", "requirements.dev.txt"], "",
+                     "pip install -r requirements.txt -r requirements.dev.txt", id="with a dot"),
         pytest.param(["setup.py"], "", EDITABLE, id="setup.py"),
         pytest.param(["pyproject.toml"], "[project]\nname='a'",
                      EDITABLE, id="a project"),
@@ -469,6 +471,26 @@ def test_a_set_up_that_fails_is_tried_twice_and_then_remembered(target: Target) 
     assert len(box.seen) == 2
     wheel(target.packages, "mended", "1.0")
     environments.ready(commit)
+
+
+@pytest.mark.parametrize("code", [-9, 137])
+def test_a_set_up_that_somebody_kills_begins_once_more_in_empty_folders(target: Target, code: int) -> None:
+    script = Script([finished(code)])
+    target.environments(script).ready(target.commit(BEFORE))
+    assert script.seen == [BEFORE, BEFORE]
+
+
+def test_a_set_up_whose_box_is_killed_twice_is_tried_again_later(target: Target) -> None:
+    environments, commit = target.environments(Script([finished(-9)] * 4)), target.commit(BEFORE)
+    for _ in range(2):
+        with pytest.raises(Unavailable, match=r"was ended \(SIGKILL\); it is tried again"):
+            environments.ready(commit)
+    environments.ready(commit)
+
+
+def test_a_set_up_that_always_kills_itself_is_the_owners_to_mend(target: Target) -> None:
+    with pytest.raises(BrokenSetup, match=r"was ended by SIGKILL"):
+        target.environments(Script([finished(137)] * 2)).ready(target.commit(BEFORE))
 
 
 @pytest.mark.parametrize("end", ["stopped", "machine"])

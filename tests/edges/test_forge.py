@@ -444,7 +444,7 @@ class Owner:
 
     def follow(self) -> str:
         """Where the forge's main is then."""
-        follow(self.forge, Remote(str(self.folder)), "main")
+        follow(Commits(self.forge), Remote(str(self.folder)), "main")
         return Commits(self.forge).branches()["main"]
 
     def commits(self, **files: str) -> str:
@@ -585,10 +585,10 @@ def test_histories_without_a_common_commit_are_the_owners_to_join(tmp_path: Path
 FOLLOW = """
     import sys
     from pathlib import Path
-    from sisimpur.shared.forge.local_forge_git import follow
+    from sisimpur.shared.forge.local_forge_git import Commits, follow
     from sisimpur.shared.repo.remote import Remote
 
-    follow(Path(sys.argv[1]), Remote(sys.argv[2]), "main")
+    follow(Commits(Path(sys.argv[1])), Remote(sys.argv[2]), "main")
 """
 
 

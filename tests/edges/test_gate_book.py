@@ -105,16 +105,36 @@ def test_a_review_is_read_with_its_words_to_look_for_and_an_old_one_without(
     assert book.reviewed("t", "c1") == Reviewed("c1", Approved())
 
 
-def test_runs_are_counted_before_they_begin(book: GateRepository) -> None:
+def test_reviews_are_counted_before_they_begin(book: GateRepository) -> None:
+    """They cost money, also those that a kill cuts off."""
+    book.begin("review", "t", "c1", NOW)
+    book.begin("review", "t", "c1", NOW)
+    assert [book.begun("review", "t", commit) for commit in ("c1", "c2")] == [2, 0]
+    book.not_begun("review", "t", "c1")
+    assert book.begun("review", "t", "c1") == 1
+
+
+def test_runs_of_tests_are_counted_when_they_come_to_no_end(book: GateRepository) -> None:
+    """A kill is nobody's attempt: only what ended is one."""
     book.begin("check", "t", "c1", NOW)
     book.begin("check", "t", "c1", NOW)
-    assert (book.begun("check", "t", "c1"), book.begun("check", "t", "c2"), book.begun("review", "t", "c1")) == (
-        2,
-        0,
-        0,
-    )
-    book.not_begun("check", "t", "c1")
-    assert book.begun("check", "t", "c1") == 1
+    assert book.begun("check", "t", "c1") == 0
+    book.no_end("t", "c1")
+    assert [book.begun("check", "t", commit) for commit in ("c1", "c2")] == [1, 0]
+
+
+def test_a_change_that_is_tested_again_has_no_evidence_and_waits_for_nobody(book: GateRepository) -> None:
+    for task, commit in (("t", "c1"), ("t", "c2"), ("u", "c2")):
+        book.begin("check", task, commit, NOW)
+        book.no_end(task, commit)
+        book.keep_evidence(task, replace(EVIDENCE, commit=commit))
+    book.park(AwaitingOwner("t", "s", ("why",)), NOW)
+    book.test_again("t")
+    assert [book.begun("check", task, commit) for task, commit in (("t", "c2"), ("t", "c1"), ("u", "c2"))] == [0, 1, 1]
+    assert book.evidence("t", "c2") is None
+    assert book.evidence("t", "c1")
+    assert book.evidence("u", "c2")
+    assert book.parked("t") is None
 
 
 def test_the_run_of_a_base_is_kept_by_its_key(book: GateRepository) -> None:

@@ -46,6 +46,24 @@ def test_a_long_answer_is_an_error_and_never_silently_short(tmp_path: Path) -> N
         git(tmp_path / "r", "cat-file", "blob", "main:a", limit=4_999)
 
 
+DIES = "alias.once=!cd {place} && if test {test}; then touch r/died r/packed-refs.lock; kill -9 $PPID; fi; echo done"
+
+
+def test_a_git_that_somebody_kills_is_begun_once_more_without_its_lock(tmp_path: Path) -> None:
+    bare(tmp_path / "r", {"a": "1"})
+    (tmp_path / "r/old.lock").touch()
+    os.utime(tmp_path / "r/old.lock", (9, 9))
+    dies = DIES.format(place=tmp_path, test="! -e r/died")
+    assert git(tmp_path / "r", "-c", dies, "once") == b"done\n"
+    assert [path.name for path in (tmp_path / "r").glob("*.lock")] == ["old.lock"]  # somebody else's
+
+
+def test_a_git_that_is_killed_twice_is_named_with_the_signal(tmp_path: Path) -> None:
+    bare(tmp_path / "r", {"a": "1"})
+    with pytest.raises(CommandFailed, match=r"^git --no-pager was ended by SIGKILL, twice$"):
+        git(tmp_path / "r", "--no-pager", "-c", DIES.format(place=tmp_path, test="1"), "once")
+
+
 def test_a_call_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     bare(tmp_path / "r", {"a": "1"})
     os.mkfifo(tmp_path / "never")

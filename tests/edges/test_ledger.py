@@ -24,6 +24,7 @@ from sisimpur.shared.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
 from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
 from sisimpur.shared.money.token_budget import NANO, Ask, Caps, Rates, Refusal, TokenUsage, Totals, Uptime
 from sisimpur.shared.store.database import Database
+from tests.edges.ledger_sums import kept, reckoned
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RATES = Rates(input=1, write_5m=1, write_1h=2, read=1, output=1)
@@ -619,6 +620,9 @@ def test_the_machine_knows_how_long_it_is_up() -> None:
 UPKEEP = ("20261120-u1", "20261120-u2")
 
 
+ENDING = CallEnding(usage=TokenUsage(3, 5, 7, 11, 13))
+
+
 class MoneyBook(RuleBasedStateMachine):
     """The book against a list of exact integers, through crashes, clock jumps, new prices and new caps."""
 
@@ -683,15 +687,11 @@ class MoneyBook(RuleBasedStateMachine):
 
     @rule(call=consumes(calls), part=st.integers(0, 100))
     def settle(self, call: Reservation | None, part: int) -> None:
-        self.finish(
-            call, "settled", part, lambda call, amount: self.ledger.settle(call, amount, CallEnding(), self.now)
-        )
+        self.finish(call, "settled", part, lambda call, amount: self.ledger.settle(call, amount, ENDING, self.now))
 
     @rule(call=consumes(calls), part=st.integers(0, 100))
     def lose(self, call: Reservation | None, part: int) -> None:
-        self.finish(
-            call, "lost", part, lambda call, amount: self.ledger.lost(call, amount, None, CallEnding(), self.now)
-        )
+        self.finish(call, "lost", part, lambda call, amount: self.ledger.lost(call, amount, None, ENDING, self.now))
 
     @rule(call=consumes(calls))
     def void(self, call: Reservation | None) -> None:
@@ -759,6 +759,10 @@ class MoneyBook(RuleBasedStateMachine):
                 if str(row[2]).startswith(period):
                     sums[str(row[4])] += row[3]  # type: ignore[operator]
             assert self.ledger.reader.totals(period, 0) == Totals(0, sums["settled"], sums["open"], sums["lost"])
+
+    @invariant()
+    def the_sums_are_those_of_the_rows(self) -> None:
+        assert kept(self.ledger._db) == reckoned(self.ledger._db)
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):

@@ -126,17 +126,42 @@ def test_it_works_whatever_files_are_usually_open_to(box: Box, tmp_path: Path) -
 
 def test_findings_are_counted_as_the_repository_configures_them(linter: RuffLinter) -> None:
     code = {"app/a.py": "import os\nimport sys  # noqa: F401\nx = eval('1')\n"}
-    assert linter.count({**code, "ruff.toml": "lint.select = ['F']\n"}) == 1
-    assert linter.count({**code, "pyproject.toml": "[tool.ruff]\nlint.select = ['S', 'F']\n"}) == 2
-    assert linter.count({**code, "app/ruff.toml": "lint.select = ['E9']\n"}) == 0
+    assert [(one.path, one.line, one.code) for one in linter.found({**code, "ruff.toml": "lint.select = ['F']\n"})] == [
+        ("app/a.py", 1, "F401")
+    ]
+    assert len(linter.found({**code, "pyproject.toml": "[tool.ruff]\nlint.select = ['S', 'F']\n"})) == 2
+    assert linter.found({**code, "app/ruff.toml": "lint.select = ['E9']\n"}) == ()
+
+
+def test_what_is_selected_for_one_count_counts_beside_the_configuration(linter: RuffLinter) -> None:
+    code = {
+        "a.py": "def f(x):\n    if x:\n        return 1\n    else:\n        return 2\n",
+        "ruff.toml": "lint.select=['F']\n",
+    }
+    assert linter.found(code) == ()
+    assert [one.code for one in linter.found(code, ["--select=RET"])] == ["RET505"]
+
+
+def test_what_lies_beside_is_known_and_nothing_is_said_of_it(linter: RuffLinter) -> None:
+    """An import of the project's own package is no foreign one, though only one folder is looked at."""
+    text = "import json\n\nimport pytest\n\nfrom shop.prices import tax\n\nprint(json, pytest, tax)\n"
+    code = {"shop/jobs/a.py": text, "ruff.toml": "lint.select = ['I', 'D']\n"}
+    assert [one.code for one in linter.found(code, ["--ignore=D"])] == ["I001"], "what is not there is foreign"
+    assert linter.found(code, ["--ignore=D"], ["shop/prices.py"]) == ()
+    assert {one.path for one in linter.found(code, (), ["shop/prices.py"])} == {"shop/jobs/a.py"}
+
+
+def test_what_the_repository_leaves_out_is_left_out_also_where_it_is_named(linter: RuffLinter) -> None:
+    code = {"shop/old.py": "import os\n", "ruff.toml": "lint.select = ['F']\nexclude = ['shop/old.py']\n"}
+    assert linter.found(code) == ()
 
 
 @pytest.mark.parametrize("path", ["../a.py", "/etc/a.py", "a//b.py", "a" * 5000 + "/b.py"])
 def test_a_path_that_is_none_is_not_counted(linter: RuffLinter, path: str) -> None:
     with pytest.raises(Stumble):
-        linter.count({path: "x = 1\n"})
+        linter.found({path: "x = 1\n"})
 
 
 def test_a_configuration_that_ruff_does_not_take_is_no_clean_code(linter: RuffLinter) -> None:
     with pytest.raises(Stumble, match="ruff: exited, exit code 2"):
-        linter.count({"a.py": "import os\n", "ruff.toml": "lint.select = ['NOPE']\n"})
+        linter.found({"a.py": "import os\n", "ruff.toml": "lint.select = ['NOPE']\n"})

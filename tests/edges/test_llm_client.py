@@ -196,6 +196,30 @@ def test_a_text_that_is_no_unicode_is_sent_all_the_same(client: LlmClient, model
     assert model.requests[0].body["messages"][0]["content"] == "Look at caf?.py."
 
 
+# --- room for the answer
+
+
+def roomy(model: ScriptedModel, replies: Replies, longest: int, most: int = 16_000) -> LlmClient:
+    choice = {"planner": ModelChoice(SONNET, (HAIKU,), "medium", most)}
+    access = MeterAccess(model.url, BUDGET, longest=lambda *_: longest)
+    return LlmClient(TicketBox(), replies, access, choice, ManualClock(MORNING))
+
+
+@pytest.mark.parametrize(("longest", "room"), [(0, 16_000), (100, 4_000), (2_000, 6_000), (9_000, 16_000)])
+def test_an_answer_has_the_room_that_such_answers_need(
+    model: ScriptedModel, replies: Replies, longest: int, room: int
+) -> None:
+    model.play([good()])
+    ask(roomy(model, replies, longest))
+    assert [request.body["max_tokens"] for request in model.requests] == [room]
+
+
+def test_one_that_does_not_fit_has_all_of_it_next_and_twice_that_last(model: ScriptedModel, replies: Replies) -> None:
+    model.play([cut(), cut(), good()])
+    ask(roomy(model, replies, 100))
+    assert [request.body["max_tokens"] for request in model.requests] == [4_000, 16_000, 32_000]
+
+
 # --- what is kept for the next question -----------------------------------------------------------------------
 
 STORY = "Once. Twice. And the end."
@@ -289,6 +313,8 @@ POLICY = [
     pytest.param([{"status": 404}, good()], None, "", [S, O], id="model gone: the next"),
     pytest.param([{"status": 529}, good()], None, "", [S, O], id="overloaded: the next"),
     pytest.param([UPSTREAM, UPSTREAM, good()], None, "", [S, O, H], id="the meter gave up: the next, and the next"),
+    pytest.param([meter("meter_unrepeated", "meter: no money")], ModelAway, f"{S}: meter: no money", [S],
+                 id="not known as away: no dearer one"),
     pytest.param([UPSTREAM] * 3, ModelAway, f"{H}: meter: the upstream was busy", [S, O, H], id="no model is left"),
     pytest.param([meter("meter_model_gone"), good()], None, "", [S, O], id="the meter says that the model is gone"),
     pytest.param([REFUSES, UPSTREAM, good()], None, "", [S, O, H], id="a refusal, then an overload"),
@@ -659,7 +685,7 @@ def metered(model: ScriptedModel, ledger: Ledger, replies: Replies, tmp_path: Pa
 def test_through_the_meter_the_money_book_and_the_vendors_bill_agree(
     metered: LlmClient, model: ScriptedModel, ledger: Ledger
 ) -> None:
-    model.play([cut("x" * 4_000), {"text": "no"}, good()])
+    model.play([cut("half of it " * 360), {"text": "no"}, good()])
     assert ask(metered) == PLAN
     assert [request.headers["authorization"] for request in model.requests] == ["Bearer real-key"] * 3
     assert ledger.reader.totals("2026-11-20", CAP).spent == model.billed > 0

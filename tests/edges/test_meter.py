@@ -24,6 +24,7 @@ from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
+from sisimpur.shared.money.meter.standing import PROOF
 from sisimpur.shared.money.meter.upstream import MAX_EVENT, ArrivingMessage, Splitter
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import Reservation, TicketOrder
@@ -73,13 +74,14 @@ def sdk(meter: Scene, token: str = "") -> anthropic.Anthropic:
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
 def test_the_sdk_gets_its_message_over_the_socket_and_the_book_its_true_cost(meter: Scene, streaming: bool) -> None:
     meter.upstream.steps = [Step(blocks=BLOCKS, usage=CACHED, input=100, output=55, stop_reason="tool_use")]
+    asked: Any = {"model": SONNET, "max_tokens": 100, "messages": [HI], "cache_control": {"type": "ephemeral"}}
     with sdk(meter) as client:
         message: Message
         if streaming:
-            with client.messages.stream(model=SONNET, max_tokens=100, messages=[HI]) as stream:
+            with client.messages.stream(**asked) as stream:
                 message = stream.get_final_message()
         else:
-            message = client.messages.create(model=SONNET, max_tokens=100, messages=[HI])
+            message = client.messages.create(**asked)
     assert [block.to_dict() for block in message.content] == list(BLOCKS)
     assert (message.stop_reason, message.usage.output_tokens) == ("tool_use", 55)
     assert message.usage.cache_read_input_tokens == 700
@@ -307,7 +309,9 @@ def test_a_meter_that_takes_nothing_new_ends_what_it_has_and_stops_in_time(tmp_p
         ThreadPoolExecutor(3) as callers,
     ):
         answers: list[Future[httpx2.Response]] = []
-        meter.upstream.script = overloaded
+        waiting, meter.upstream.steps = meter.upstream.steps, []
+        meter.prove()
+        meter.upstream.steps, meter.upstream.script = waiting, overloaded
         for _ in range(3):
             answers.append(callers.submit(meter.post, body()))
             eventually(lambda: len(meter.upstream.requests) == len(answers))
@@ -335,7 +339,7 @@ def test_a_meter_that_takes_nothing_new_ends_what_it_has_and_stops_in_time(tmp_p
         ]
         totals = meter.ledger.reader.totals(DAY, 0)
         assert totals.reserved == 0
-        assert totals.spent == Step().cost(SONNET)
+        assert totals.spent == (1 + PROOF) * Step().cost(SONNET)
         assert totals.used >= meter.upstream.bill
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from datetime import timedelta
@@ -16,7 +17,9 @@ from typing import Any
 
 import pytest
 
+from sisimpur.shared.money.meter import MeterTimeouts
 from sisimpur.shared.money.meter.server import CONNECTIONS
+from sisimpur.shared.money.meter.standing import Vendor
 from tests.edges.meter_scene import HI, NOW, Scene, body, code, scene
 from tests.edges.upstream import Step
 
@@ -256,7 +259,7 @@ def test_what_we_use_ourselves_is_let_through_unchanged(meter: Scene, change: Ma
 
 # --- the upstream's errors: what is booked, what the caller sees, how often it was tried
 
-REFUSED = "meter_upstream_refused"
+OVERLOADED = {"type": "error", "error": {"type": "overloaded_error"}}
 HAIR = {"type": "api_error", "message": "Overloaded, see https://status.example: prompt is too long"}
 SPEND = {"type": "rate_limit_error", "details": {"error_code": "enforced_spend_limit_reached"}}
 LIMITS = {"type": "invalid_request_error", "message": "You have reached your specified API usage limits"}
@@ -339,12 +342,49 @@ def test_a_storm_that_outlasts_the_runs_patience_ends_it(meter: Scene) -> None:
 
 
 def test_each_repetition_needs_its_own_money(meter: Scene) -> None:
-    """A lost try stays booked at $0.0039: a run of $0.01 pays two of them and no third. What failed was the model."""
-    meter.ticket(budget="0.01")
+    """A failed try stays booked at its prompt, $0.003 at most: a run of $0.006 pays two of them and no third."""
+    meter.ticket(budget="0.006")
     meter.upstream.script = lambda request: Step(status=500)
-    assert code(meter.post(body())) == "meter_upstream"
+    answer = meter.post(body())
+    assert code(answer) == "meter_unrepeated"
+    assert "failing (500), and it is not asked again: budget of this run reached" in answer.text
     assert meter.calls()[-1].code == "meter_ticket_cap"
     assert [call.state for call in meter.calls()] == ["lost", "lost", "refused"]
+
+
+def test_an_error_before_the_first_event_is_booked_at_its_prompt_and_nothing_where_the_vendor_says_so(
+    tmp_path: Path,
+) -> None:
+    errors = [Step(status=529), Step(status=503), Step(broken_event=OVERLOADED, hold_after=0)]
+    for vendor, states in ((Vendor(), ["lost"] * 3), (Vendor(errors_free=True), ["void"] * 3)):
+        folder = tmp_path / str(vendor.errors_free)
+        folder.mkdir()
+        with scene(folder, *errors, vendor=vendor) as meter:
+            assert meter.post(body(max_tokens=16_000)).status_code == 200
+            calls = meter.calls()
+            assert [call.state for call in calls] == [*states, "settled"]
+            assert all(call.cost <= 1_300 * 2_500 for call in calls[:3])
+
+
+def test_before_the_second_try_there_is_a_pause(tmp_path: Path) -> None:
+    patience = MeterTimeouts(first=0.4, longest=0.4)
+    with scene(tmp_path, Step(status=529), patience=patience) as meter:
+        began = time.monotonic()
+        assert meter.post(body()).status_code == 200
+        assert time.monotonic() - began >= 0.2
+
+
+def test_a_model_that_is_known_as_away_is_asked_once_until_it_answers(meter: Scene) -> None:
+    meter.upstream.script = lambda request: Step(status=529)
+    for tries in (6, 1, 1):
+        meter.ticket()
+        assert code(meter.post(body())) == "meter_upstream"
+        assert len(meter.calls()) == tries
+    meter.upstream.steps = [Step()]
+    assert meter.post(body()).status_code == 200
+    meter.ticket()
+    meter.post(body())
+    assert len(meter.calls()) == 6
 
 
 def test_an_upstream_that_is_not_there_costs_nothing(tmp_path: Path) -> None:

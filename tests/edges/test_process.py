@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.shared.model.errors import Refused, Unavailable
+from sisimpur.shared.model.errors import CommandFailed, Refused, Unavailable
 from sisimpur.shared.system import process
-from sisimpur.shared.system.process import End, RunOptions, detached, other, run
+from sisimpur.shared.system.process import End, KeptProgram, RunOptions, detached, other, repeated, run
 
 ENV = {"PATH": "/usr/bin:/bin"}
 ROOT = Path(__file__).parents[2]
@@ -312,3 +312,41 @@ def test_who_has_ended_cannot_be_asked_and_his_number_hurts_nobody(tmp_path: Pat
         assert reached.has_ended(5)
         os.waitpid(pid, 0)
         reached.ask_to_end()
+
+
+# --- killed by somebody --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "signal", "is_killed"),
+    [
+        pytest.param("kill -9 $$", "SIGKILL", True, id="killed, perhaps for want of memory"),
+        pytest.param("kill $$", "SIGTERM", True, id="asked to end"),
+        pytest.param("sh -c 'kill -9 $$'; exit $?", "SIGKILL", True, id="what it ran was killed, as a shell says it"),
+        pytest.param("kill -SEGV $$", "SIGSEGV", False, id="its own fault"),
+        pytest.param("exit 7", "", False, id="its own code"),
+    ],
+)
+def test_who_is_ended_by_a_signal_says_so(script: str, signal: str, is_killed: bool) -> None:
+    done = run(["sh", "-c", script], env={}, timeout=10)
+    assert (done.signal, done.is_killed) == (signal, is_killed)
+    assert done.complaint == (f"ended by {signal}" if signal and done.code < 0 else done.complaint)
+
+
+def test_a_limit_is_no_kill() -> None:
+    done = run(["sleep", "9"], env={"PATH": "/usr/bin:/bin"}, timeout=0.1)
+    assert (done.end, done.signal, done.is_killed, done.complaint) == ("timed out", "", False, "")
+
+
+@pytest.mark.parametrize(("kills", "begun"), [(0, 1), (1, 2), (5, 2)])
+def test_what_was_killed_is_repeated_once(tmp_path: Path, kills: int, begun: int) -> None:
+    script = f"echo . >> {tmp_path}/begun; test $(wc -l < {tmp_path}/begun) -gt {kills} || kill -9 $$"
+    done = repeated(lambda: run(["sh", "-c", script], env={"PATH": "/usr/bin:/bin"}, timeout=10))
+    assert (tmp_path / "begun").read_text().count(".") == begun
+    assert done.is_killed == (kills > 1)
+
+
+def test_a_kept_program_that_was_killed_is_named_with_the_signal() -> None:
+    kept = KeptProgram(["sh", "-c", "kill -9 $$"], env={})
+    with pytest.raises(CommandFailed, match=r"^sh has ended by SIGKILL$"):
+        kept.line(5)

@@ -13,7 +13,7 @@ import pytest
 from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never, nothing_happened
 from sisimpur.shared.llm.prompts import Prompts
-from sisimpur.shared.model.errors import Stopping
+from sisimpur.shared.model.errors import Stopping, Unavailable
 from sisimpur.shared.model.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.routing import Route
@@ -191,6 +191,19 @@ def stuck(job: EngineJob) -> EngineRun:
 def test_a_run_that_was_stuck_is_tried_again(tmp_path: Path, ledger: Ledger) -> None:
     reason = "nothing happened for 6 minutes: no output, no file, no model call"
     assert coded(tmp_path, ledger, stuck) == NotCoded(reason, retry=True)
+
+
+def test_an_engine_that_somebody_kills_begins_once_more_on_fresh_files(tmp_path: Path, ledger: Ledger) -> None:
+    seen: list[list[str]] = []
+
+    def killed(job: EngineJob) -> EngineRun:
+        seen.append(sorted(path.name for path in job.folder.iterdir()))
+        (job.folder / "half written").touch()
+        return EngineRun("killed", "the engine was ended by SIGKILL", (), "", 1.0)
+
+    with pytest.raises(Unavailable, match=r"^the engine was ended by SIGKILL, twice$"):
+        coded(tmp_path, ledger, killed)
+    assert seen == [["a.py"], ["a.py"]]
 
 
 def test_the_engine_is_told_by_what_the_meter_does_that_something_happens(tmp_path: Path, ledger: Ledger) -> None:

@@ -374,7 +374,7 @@ while True:
             id="folders too deep to count",
         ),
         pytest.param("open('x', 'wb').write(bytes(20 << 20))", "crashed", "File too large", id="a large file"),
-        pytest.param("import os, signal\nos.kill(os.getpid(), 9)", "crashed", "code 137", id="its own signal"),
+        pytest.param("import os, signal\nos.kill(os.getpid(), 9)", "killed", "SIGKILL", id="its own signal"),
         pytest.param("while True: print('x' * 1000)", "crashed", "", id="endless output"),
         pytest.param(FOREVER + "time.sleep(60)", "timed out", "1 seconds", id="the end of its time"),
         pytest.param(FOREVER, "crashed", "Aider ended with code 70", id="its own end"),
@@ -441,7 +441,7 @@ def test_a_server_that_dies_costs_the_tasks_in_it_and_the_next_one_gets_another(
         wait_for(lambda: (victim.job.folder / "told.json").exists())
         (server,) = set(servers()) - before
         os.kill(server, signal.SIGKILL)
-        assert victim.end().end == "crashed"
+        assert victim.end().end == "killed"
         run = found.engine.run(desk.job(message="import os\nprint(os.getcwd())"))
         assert "/run/engine/work/" in run.output
 

@@ -178,7 +178,7 @@ def events(step: Step, model: str) -> list[bytes]:
     for index, block in enumerate(step.blocks or ({"type": "text", "text": step.text},)):
         found += _block(index, block)
     if step.broken_event:
-        found = [*found[: step.hold_after or len(found)], step.broken_event]
+        found = [*found[: step.hold_after], step.broken_event]
     else:
         delta = {"stop_reason": step.stop_reason, "stop_sequence": None}
         found.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": step.output}})

@@ -287,15 +287,13 @@ def _two(store: Store, words: list[str]) -> tuple[Any, Any]:
 
 def _diff_tree(store: Store, words: list[str], _: bytes) -> bytes:
     old, new = _two(store, words)
-    if "-p" in words:
+    if "--raw" not in words:
         return patch(store.objects, old, new, words)
-    found = list(changes(old, new))
-    if "--name-only" in words:
-        return b"".join(path.encode() + b"\0" for path, _, _ in found)
-    return b"".join(
+    rows = b"".join(
         f":{a or '000000'} {b or '000000'} {was} {now} {_kind(a, b)}\0{path}\0".encode()
-        for path, (a, was), (b, now) in found
+        for path, (a, was), (b, now) in changes(old, new)
     )
+    return rows + b"\0" + patch(store.objects, old, new, words) if rows and "-p" in words else rows
 
 
 def _kind(was: str, now: str) -> str:

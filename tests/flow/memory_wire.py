@@ -26,6 +26,7 @@ from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.work import ModelChoice, Run
 from sisimpur.shared.money.meter.app import MeterApp
 from sisimpur.shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
+from sisimpur.shared.money.meter.standing import Standing, Vendor
 from sisimpur.shared.money.meter.upstream import Response, Upstream, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import TicketOrder
@@ -95,6 +96,7 @@ class MemoryUpstream(UpstreamClient):
 
     def __init__(self, upstream: Upstream) -> None:
         self._at = upstream
+        self.vendor, self.standing = Vendor(), Standing()
 
     async def close(self) -> None:
         """Nothing is open."""

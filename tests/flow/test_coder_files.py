@@ -1,4 +1,4 @@
-"""What the coder sees of a task's files, what it asks to see besides, and what it deletes in a line of its own."""
+"""What the coder sees of a task's files, what it asks to see besides, and what it deletes or moves in one line."""
 
 from __future__ import annotations
 
@@ -92,5 +92,12 @@ def test_a_deletion_alone_is_a_change(stage: Callable[..., Stage]) -> None:
 def test_what_the_task_does_not_name_is_not_deleted(stage: Callable[..., Stage]) -> None:
     day = stage(edits_and("DELETE FILE tests/conftest.py"), edits_and(""))
     day.run_day()
-    assert "tests/conftest.py cannot be deleted from" in day.jobs[1].message
+    assert "nothing can be taken out of tests/conftest.py" in day.jobs[1].message
     assert day.forge("show", "main:tests/conftest.py") == MORE["tests/conftest.py"].strip()
+
+
+def test_moved_code_is_a_line(stage: Callable[..., Stage]) -> None:
+    day = stage(edits_and("MOVE long.py::old_7 TO app.py\nDELETE FILE notes.md"))
+    assert day.run_day() == []
+    assert "old_7()" not in day.forge("show", "main:long.py")
+    assert day.forge("show", "main:app.py").endswith("def old_7():\n    return 7  # nobody calls this, and it is long")

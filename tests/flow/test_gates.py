@@ -15,8 +15,8 @@ import pytest
 from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.views.show import show
 from sisimpur.cli.views.status import status
-from sisimpur.cli.views.tasks import show
 from sisimpur.shared.forge.forge import ForgeRefused
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.simulators.model.scripted_model import ScriptedModel
@@ -229,6 +229,21 @@ def test_a_change_that_waits_can_be_sent_back(parked: Stage) -> None:
     assert parked.change.seen[-1]["settings.py"] == "X = 2\n"  # type: ignore[attr-defined]
     assert parked.states() == {ID: "in_review"}
     assert len(parked.pulls()) == 1
+
+
+def test_a_change_is_tested_again_without_a_model(parked: Stage, model: ScriptedModel) -> None:
+    calls, tested = len(model.requests), sum(": testing " in line for line in parked.said)
+    assert "its tests are run again" in typed(parked, owner_commands.retest, id=ID)
+    parked.run_day()
+    assert sum(": testing " in line for line in parked.said) == tested + 1
+    assert len(model.requests) == calls
+    assert parked.states() == {ID: "in_review"}
+
+
+def test_only_what_waits_at_the_gates_is_tested_again(parked: Stage) -> None:
+    typed(parked, owner_commands.reject, id=ID, why="no")
+    with pytest.raises(Misconfigured, match="lies in failed/ and has no tests to run again"):
+        typed(parked, owner_commands.retest, id=ID)
 
 
 def test_a_removed_goal_closes_what_waits(parked: Stage) -> None:

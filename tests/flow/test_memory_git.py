@@ -14,6 +14,7 @@ from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.errors import CommandFailed, Refused
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.repo.committer import Author, Committed, Committer
+from sisimpur.shared.repo.differences import CLOSE, SWITCHES
 from sisimpur.shared.repo.mirror import BranchMoved, Mirror
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from sisimpur.shared.repo.objects import Repository
@@ -70,7 +71,6 @@ def answer(done: Finished) -> tuple[int, str]:
     return done.code, done.text
 
 
-SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 CHANGED = {
     "app.py": "def total(a, b):\n    # both\n    return a + b",
     "deep/er/a.txt": "0\n1\n2\n4\n5\n6\n7\n8\nnine\n",
@@ -85,9 +85,9 @@ CHANGED = {
         ("ls-tree", "-r", "-z", "--long", "--full-tree", "NEW"),
         ("diff-tree", "--raw", "-z", *SWITCHES, "OLD", "NEW"),
         ("diff-tree", "-p", *SWITCHES, "--full-index", "OLD", "NEW"),
-        ("diff-tree", "-p", "-U0", "--full-index", "--irreversible-delete", *SWITCHES, "OLD", "NEW"),
-        ("diff-tree", "-p", "-U0", "--full-index", "--irreversible-delete", *SWITCHES, "NEW", "OLD"),
-        ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "OLD", "NEW"),
+        ("diff-tree", "--raw", "-p", "-z", *CLOSE, *SWITCHES, "OLD", "NEW"),
+        ("diff-tree", "--raw", "-p", "-z", *CLOSE, *SWITCHES, "NEW", "OLD"),
+        ("diff-tree", "--raw", "-p", "-z", *CLOSE, *SWITCHES, "NEW", "NEW"),
         ("rev-list", "--first-parent", "--max-count=1000", "OLD..NEW"),
         ("log", "--max-count=1000", "--format=%s", "-z", "NEW"),
         ("log", "-1", "--format=%s", "NEW"),

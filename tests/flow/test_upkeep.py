@@ -20,8 +20,8 @@ from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.vision.vision_parser import parse
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.views.show import show
 from sisimpur.cli.views.status import status
-from sisimpur.cli.views.tasks import show
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured, Stumble
 from sisimpur.shared.model.work import Goal, Run, TaskSpec, Vision

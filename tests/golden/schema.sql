@@ -1,4 +1,10 @@
-pragma user_version = 23;
+pragma user_version = 25;
+CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
+CREATE TRIGGER call_added after insert on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
+CREATE TRIGGER call_changed after update on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
+CREATE TRIGGER call_changes before update on calls begin insert into call_amounts select -1, id, day, agent, task, model, day_cap, month_cap, spent, reserved, lost, tokens_in, tokens_out, read, write_5m, write_1h from call_amounts where id = old.id; end;
+CREATE TRIGGER call_kept before delete on calls begin select raise(abort, 'a call stays in the book'); end;
+CREATE TRIGGER call_summed instead of insert on call_amounts begin insert into call_sums values (new.day, new.agent, new.task, new.model, new.sign, new.sign * new.spent, new.sign * new.reserved, new.sign * new.lost, new.sign * new.tokens_in, new.sign * new.tokens_out, new.sign * new.read, new.sign * new.write_5m, new.sign * new.write_1h) on conflict do update set calls = calls + excluded.calls, spent = spent + excluded.spent, reserved = reserved + excluded.reserved, lost = lost + excluded.lost, tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out, read = read + excluded.read, write_5m = write_5m + excluded.write_5m, write_1h = write_1h + excluded.write_1h; insert into day_sums values (new.day, new.sign * new.spent, new.sign * new.reserved, new.sign * new.lost, new.id, new.day_cap, new.month_cap) on conflict do update set spent = spent + excluded.spent, reserved = reserved + excluded.reserved, lost = lost + excluded.lost, last_call = max(last_call, excluded.last_call), day_cap = iif(excluded.last_call >= last_call, excluded.day_cap, day_cap), month_cap = iif(excluded.last_call >= last_call, excluded.month_cap, month_cap); end;
 CREATE TRIGGER lesson_words_in after insert on lessons begin insert into lesson_words (rowid, keywords, signature, text) values (new.number, new.keywords, new.signature, new.text); end;
 CREATE TRIGGER lesson_words_out after delete on lessons begin insert into lesson_words (lesson_words, rowid, keywords, signature, text) values ('delete', old.number, old.keywords, old.signature, old.text); end;
 CREATE TABLE agent_runs (
@@ -47,6 +53,22 @@ CREATE TABLE budget_warnings (
     cap integer not null,
     primary key (scope, period)
 ) strict;
+CREATE TABLE call_sums (
+    day text not null,
+    agent text not null,
+    task text not null,
+    model text not null,
+    calls integer not null,
+    spent integer not null,
+    reserved integer not null,
+    lost integer not null,
+    tokens_in integer not null,
+    tokens_out integer not null,
+    read integer not null,
+    write_5m integer not null,
+    write_1h integer not null,
+    primary key (day, agent, task, model)
+) strict, without rowid;
 CREATE TABLE calls (
     id integer primary key,
     ticket integer not null references tickets,
@@ -106,6 +128,15 @@ CREATE TABLE daily_plans (
     plan_json text,
     readings integer not null default 0
 );
+CREATE TABLE day_sums (
+    day text primary key,
+    spent integer not null,
+    reserved integer not null,
+    lost integer not null,
+    last_call integer not null,
+    day_cap integer not null,
+    month_cap integer not null
+) strict, without rowid;
 CREATE TABLE deploy_name (
     only_one integer primary key check (only_one = 1),
     name text not null
@@ -287,6 +318,12 @@ CREATE TABLE questions (
     evidence text not null,
     primary key (goal_id, wording, text)
 );
+CREATE TABLE queue_places (
+    task text primary key,
+    commit_id text not null,
+    trees text not null default '',
+    together text not null default ''
+);
 CREATE TABLE replies (
     key text primary key,
     text text not null,
@@ -438,6 +475,7 @@ CREATE UNIQUE INDEX one_pause on deploy_pauses ((1)) where ended_at is null;
 CREATE INDEX replies_by_age on replies (at);
 CREATE INDEX rulings_by_task on rulings (task);
 CREATE INDEX task_events_by_event on task_events (event, at);
+CREATE INDEX task_events_by_state on task_events (to_state);
 CREATE INDEX task_events_by_task on task_events (task, id);
 CREATE INDEX task_events_by_time on task_events (at);
 CREATE INDEX task_events_ends on task_events (task, id, to_state);

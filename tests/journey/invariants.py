@@ -13,6 +13,7 @@ import pytest
 
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.forge.forge import Forge, Pull
+from sisimpur.shared.forge.local_forge import LocalForge
 from sisimpur.shared.model.errors import Replaced
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.store.activity import Epochs
@@ -154,6 +155,8 @@ def attempts_are_bounded(scene: Scene) -> None:
 def nothing_of_the_dead_remains(scene: Scene) -> None:
     """No process, box folder, temporary file, lock or open run is left of anybody."""
     home = scene.stage.home
+    if isinstance(scene.forge, LocalForge):
+        scene.forge.release()  # it keeps a git while it is looked at
     assert [*home.work.iterdir(), *home.temporary.iterdir()] == []
     assert _processes_about(home.root) == []
     assert lock.holder(home.lock) == ""

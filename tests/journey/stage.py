@@ -21,6 +21,7 @@ import httpx2
 
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files, never
 from sisimpur.agents.orchestrator.vision.vision_parser import parse
+from sisimpur.agents.planner.facts.asking import Lints
 from sisimpur.agents.qa.runner.suite import Bench, RawTestRun, SuiteOrder
 from sisimpur.cli.commands.owner_commands import init
 from sisimpur.cli.terminal.arguments import Arguments
@@ -341,8 +342,8 @@ class ScriptedWorkshop:
     def lint(self, files: Mapping[str, str]) -> tuple[Lint, ...]:
         return tuple(self.stage.lints(files))
 
-    def tools(self) -> dict[str, Callable[[Mapping[str, str]], int]]:
-        return {"ruff": lambda files: len(self.lint(files))}
+    def tools(self) -> Mapping[str, Lints]:
+        return {"ruff": lambda files, *_: self.lint(files)}
 
     def close(self) -> None:
         """Nothing goes on."""

@@ -137,6 +137,15 @@ def test_what_was_paid_for_is_not_paid_again(point: str, places: Iterator[Path],
     check_everything(stage, model)
 
 
+def test_kills_while_it_is_tested_count_for_no_attempt(places: Iterator[Path], model: ScriptedModel) -> None:
+    """Four kills that everybody shares: the change is tested by the fifth start, and no owner is asked."""
+    stage, argv = fresh(next(places), model)
+    for _ in range(4):
+        killed_at("check.booked", argv)
+    finishes(argv)
+    check_everything(stage, model)
+
+
 def test_a_crash_loop_ends_in_failed_and_spends_no_more(places: Iterator[Path], model: ScriptedModel) -> None:
     """Attempts are counted before the run: after three lost ones the owner is asked."""
     stage, argv = fresh(next(places), model)

@@ -38,6 +38,7 @@ def refused(code: str) -> CallRecord:
     [
         pytest.param(run(), [call()], Worked(), id="edited, and the answer came whole"),
         pytest.param(run(), [call("lost", "")], Broke, id="edited, but the answer was cut: the exit code is no proof"),
+        pytest.param(run(), [call("lost", "end_turn", "meter_untrue")], Worked, id="whole, only its count is doubted"),
         pytest.param(run(), [], Broke, id="edited without a single call: not the model's work"),
         pytest.param(run("no edits", "said no"), [call()], Broke("no edits: said no"), id="nothing edited"),
         pytest.param(

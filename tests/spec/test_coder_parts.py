@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sisimpur.agents.coder.showing import PartOrder, deleted, orders, part_of, words_of
+from sisimpur.agents.coder.showing import PartOrder, orders, part_of, rearranged, words_of
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import Correction, TaskSpec
 from sisimpur.shared.repo.file_parts import LONG, MOST, view
@@ -153,12 +153,12 @@ class C:
     ],
 )
 def test_what_is_to_go_goes(order: str, left: str | None) -> None:
-    assert deleted(orders(order, "DELETE"), {"a.py": CODE}, {"a.py": CODE}) == {"a.py": left}
+    assert rearranged(orders(order, "DELETE"), {"a.py": CODE}, {"a.py": CODE}) == {"a.py": left}
 
 
 def test_lines_are_those_that_the_model_saw() -> None:
     now = "import sys\n" + CODE
-    assert deleted(orders("DELETE a.py:9-10", "DELETE"), {"a.py": CODE}, {"a.py": now}) == {
+    assert rearranged(orders("DELETE a.py:9-10", "DELETE"), {"a.py": CODE}, {"a.py": now}) == {
         "a.py": now.replace("def g():\n    return 2\n\n\n", "")
     }
 
@@ -175,7 +175,7 @@ def test_lines_are_those_that_the_model_saw() -> None:
 )
 def test_what_cannot_go_is_refused(order: str, why: str) -> None:
     with pytest.raises(Refused, match=why):
-        deleted(orders(order, "DELETE"), {"a.py": CODE}, {"a.py": CODE})
+        rearranged(orders(order, "DELETE"), {"a.py": CODE}, {"a.py": CODE})
 
 
 def test_a_part_is_shown_as_it_is_or_the_names_that_there_are() -> None:
@@ -214,8 +214,8 @@ def test_lines_end_where_python_says_and_not_at_other_signs() -> None:
     odd = 'TITLE = "a\u2028b\x85c"\n\x0c\n'
     code = f"{odd}def one():\n    return 1\n\n\ndef two():\n    return 2\n"
     left = {"a.py": f"{odd}def one():\n    return 1\n\n\n"}
-    assert deleted(orders("DELETE a.py::two", "DELETE"), {"a.py": code}, {"a.py": code}) == left
-    assert deleted(orders("DELETE a.py:7-8", "DELETE"), {"a.py": code}, {"a.py": code}) == left
+    assert rearranged(orders("DELETE a.py::two", "DELETE"), {"a.py": code}, {"a.py": code}) == left
+    assert rearranged(orders("DELETE a.py:7-8", "DELETE"), {"a.py": code}, {"a.py": code}) == left
     assert part_of(PartOrder("SHOW", "a.py", "two"), code) == "⋮ lines 7-8\ndef two():\n    return 2\n"
 
 
@@ -232,3 +232,52 @@ HUGE = [
 @pytest.mark.parametrize(("text", "words"), HUGE)
 def test_of_whatever_is_long_a_bounded_part_is_shown(text: str, words: str) -> None:
     assert len(view("a.py", text, words)) < 100_000
+
+
+# --- moving --------------------------------------------------------------------------------------------------
+
+MOVED = "import os\n\n\ndef f():\n    return os.sep\n\n\nclass C:\n    def m(self):\n        return f()\n"
+
+
+def moved(reply: str, there: str = "") -> dict[str, str | None]:
+    files = {"a.py": MOVED, "b.py": there}
+    return rearranged(orders(reply, "DELETE", "MOVE"), files, files)
+
+
+def test_what_moves_is_taken_out_and_added_at_the_end_letter_by_letter() -> None:
+    left = {"a.py": MOVED.replace("def f():\n    return os.sep\n\n\n", "")}
+    assert moved("MOVE a.py::f TO b.py") == left | {"b.py": "def f():\n    return os.sep\n"}
+    assert moved("- `MOVE a.py:4-5 TO b.py`", "import os\n") == left | {
+        "b.py": "import os\n\n\ndef f():\n    return os.sep\n"
+    }
+
+
+def test_all_that_moves_stands_in_the_order_of_the_lines_that_say_so() -> None:
+    left = moved("MOVE a.py::C TO b.py\nMOVE a.py::f TO b.py")
+    assert left["b.py"] == "class C:\n    def m(self):\n        return f()\n\n\ndef f():\n    return os.sep\n"
+    assert left["a.py"] == "import os\n\n\n"
+
+
+def test_what_was_moved_may_leave_nothing_and_the_file_goes() -> None:
+    assert moved("MOVE a.py::f TO b.py\nDELETE FILE a.py")["a.py"] is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        pytest.param("MOVE a.py::f TO c.py", "the task does not name that file", id="a file that is not the task's"),
+        pytest.param("MOVE a.py::f TO ../b.py", "the task does not name that file", id="out of the folder"),
+        pytest.param("MOVE a.py::C.m TO b.py", "it is a method", id="a method"),
+        pytest.param("MOVE a.py::none TO b.py", "there is no a.py::none", id="no such name"),
+        pytest.param("MOVE b.py::f TO a.py", "nothing can be taken out of b.py", id="out of an empty file"),
+        pytest.param("MOVE a.py:5-5 TO b.py", "no Python any more", id="half of a function"),
+    ],
+)
+def test_what_cannot_be_moved_says_why(reply: str, why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        moved(reply)
+
+
+@pytest.mark.parametrize("line", ["MOVE a.py::f", "MOVE FILE a.py TO b.py", "DELETE a.py::f TO b.py", "MOVE on TO it"])
+def test_what_is_no_move_is_only_words(line: str) -> None:
+    assert orders(line, "DELETE", "MOVE", "SHOW") == ()

@@ -68,7 +68,7 @@ READY = ReviewState("c1", "s1", True, True, True, evidence=evidence(), reviewed=
         pytest.param(replace(READY, is_current=False), Refresh(), id="its base has moved: tested again before a merge"),
         pytest.param(
             replace(READY, evidence=None, checks_begun=MOST_RUNS),
-            AskOwner((f"its tests were begun {MOST_RUNS} times and came to no end",)),
+            AskOwner((f"its tests were begun {MOST_RUNS} times and came to no end; `retest` runs them again",)),
             id="tests that kill the machine",
         ),
         pytest.param(

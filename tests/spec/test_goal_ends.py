@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sisimpur.agents.orchestrator.goals.ends import all_of, figures, is_measured, next_for, question, told
+from sisimpur.agents.orchestrator.goals.ends import all_of, figures, is_measured, next_for, question, told, wish
 from sisimpur.agents.orchestrator.goals.standing import measures_of, said
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
@@ -79,6 +79,13 @@ def test_a_figure_is_told_with_where_it_came_from_and_what_is_wanted() -> None:
         "does not hold yet: coverage of api: 61.2 % -> 74.0 %, wanted at least 80 %"
     )
     assert question(looks, COVERED, 2).startswith("2 tasks merged for it, and it does not hold yet: coverage of api")
+
+
+def test_a_wish_stays_the_same_while_its_figure_moves() -> None:
+    looks = (look(0, "not yet", 61.2, at_end=False), look(1, "not yet", 70.0))
+    words = wish(Goal("g-1", "Test the API", ("at least 80 %",)), [COVERED], looks)
+    assert words == "Test the API\n- at least 80 %\nMeasured: coverage of api: 61.2 %, wanted at least 80 %"
+    assert words == wish(Goal("g-1", "Test the API", ("at least 80 %",)), [COVERED], looks[:1])
 
 
 def test_what_cannot_be_measured_says_why() -> None:

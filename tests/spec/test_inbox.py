@@ -133,6 +133,7 @@ def test_a_bullet_with_the_words_of_an_issue_is_a_goal_of_its_own() -> None:
         (comment("/approve over all of it"), OwnerAnswer("approve", AT, "over all of it")),
         (comment("/approve since it is short"), OwnerAnswer("approve", AT, "since it is short")),
         (comment("  /retry use a set\nand sort it"), OwnerAnswer("retry", AT, "use a set\nand sort it")),
+        (comment("/retest"), OwnerAnswer("retest", AT)),
         (comment("/reject not now"), OwnerAnswer("reject", AT, "not now")),
         (comment("/cancel"), OwnerAnswer("cancel", AT)),
         (comment("/approved by nobody"), None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator, GoalWork
-from sisimpur.agents.qa.coverage_checker import executable
+from sisimpur.agents.qa.coverage_checker import by_folder, executable
 from sisimpur.agents.qa.measuring import Measuring
 from sisimpur.agents.qa.runner.suite import RawTestRun
 from sisimpur.shared.llm.prompts import Prompts
@@ -74,9 +74,10 @@ class Whole(Tree):
 
 
 def figure(kind: MeasureKind, of: str, run: SuiteRun = RUN, said: RawTestRun = SILENT) -> Figure:
-    def imports(files: Mapping[str, str]) -> int:
+    def imports(files: Mapping[str, str], options: Sequence[str], beside: Collection[str]) -> list[str]:
+        assert not set(beside) & set(files)
         assert "pyproject.toml" in files
-        return sum(text.count("import") for text in files.values())
+        return [*options, *("import" for text in files.values() for _ in range(text.count("import")))]
 
     measuring = Measuring(Tree(FILES), "c1", lambda: run, lambda _: run, {"ruff": imports}, lambda _: said)
     return measuring.figure(Measure(kind, of, at_least=0))
@@ -119,6 +120,8 @@ def test_nothing_is_covered_by_tests_that_come_to_no_end() -> None:
 def test_findings_of_a_tool_are_counted_in_a_folder() -> None:
     assert figure(MeasureKind.FINDINGS, "ruff shop/api") == Figure(8.0)
     assert figure(MeasureKind.FINDINGS, "ruff") == Figure(8.0)
+    assert figure(MeasureKind.FINDINGS, "ruff --select=RET") == Figure(9.0), "the option reaches it"
+    assert "no option" in figure(MeasureKind.FINDINGS, "ruff --config=x").why
     assert "those are ruff" in figure(MeasureKind.FINDINGS, "sh -c reboot").why
     assert figure(MeasureKind.FINDINGS, "ruff nowhere").value is None
 
@@ -260,6 +263,15 @@ def test_lines_that_can_be_run_are_those_that_were_run_and_those_that_were_not()
     )
     assert executable(data, ["a.py", "b.py", "c.py"]) == {"a.py": 3, "b.py": 0}
     assert executable(b"[]", ["a.py"]) == {}
+
+
+def test_a_folder_counts_its_own_code_and_not_its_tests() -> None:
+    data = (
+        b'{"files": {"/job/api/a.py": {"executed_lines": [1, 2], "missing_lines": [5]}, "api/b.py": {"missing_lines":'
+        b' [1]}, "api/test_a.py": {"executed_lines": [1]}, "main.py": {"executed_lines": [1]}, "empty.py": {}}}'
+    )
+    assert by_folder(data) == {"api": (2, 4), ".": (1, 1)}
+    assert by_folder(b"[]") == by_folder(None) == {}
 
 
 def test_a_file_may_be_named_by_its_end_where_only_one_ends_so() -> None:

@@ -22,7 +22,7 @@ from sisimpur.agents.orchestrator.decide import (
     next_move,
 )
 from sisimpur.shared.model.evidence import Escalated, Evidence, Reviewed
-from sisimpur.shared.model.gate import AskOwner, Judge, ReviewState, RunTests
+from sisimpur.shared.model.gate import AskOwner, Judge, Refresh, ReviewState, RunTests
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, TaskLimits, Tried, pause_after, waits_for
 from sisimpur.shared.model.work import Priority, TaskSpec
 
@@ -227,3 +227,11 @@ def test_as_many_pull_requests_as_a_person_can_read() -> None:
     board = Board((*waiting, card("z")), open_pulls=2)
     assert next_move(board, NOW) == Rest("2 pull requests wait for you (limit 2); see: python main.py status")
     assert next_move(replace(board, open_pulls=3), NOW) == CodeTask("z")
+
+
+def test_what_is_stale_is_brought_up_to_date_when_it_can_be_tested() -> None:
+    """Sooner, another merge would make it stale once more, for each merge and each task in review."""
+    stale = card("b", State.IN_REVIEW, at_gate=replace(READY, is_current=False))
+    busy = Board((stale, card("a", State.IN_REVIEW, at_gate=READY)), busy=frozenset({"a"}), free_workers=0)
+    assert isinstance(next_move(busy, NOW), Rest)
+    assert next_move(replace(busy, free_workers=1), NOW) == Gate("b", Refresh())

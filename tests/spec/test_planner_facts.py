@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 import pytest
 
 from bench.goals.goals import Goal, read
-from sisimpur.agents.planner.facts.asking import ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD, FactAsk, told
+from sisimpur.agents.planner.facts.asking import ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD, AskSources, FactAsk, told
 from sisimpur.agents.planner.facts.code_index import CodeIndex
 from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
 from sisimpur.agents.planner.facts.matching import Meanings
@@ -305,7 +306,7 @@ def test_goals_that_speak_of_the_same_files_stay_together() -> None:
 
 def asked(kind: str, what: str, texts: Mapping[str, str] = SHOP) -> str:
     source = Repository(texts)
-    return told(source, Meanings(CodeIndex(source)), [FactAsk("g-1", kind, what)])  # type: ignore[arg-type]
+    return told(AskSources(source, Meanings(CodeIndex(source))), [FactAsk("g-1", kind, what)])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -350,15 +351,44 @@ def test_what_nobody_uses_is_told_of_a_whole_file_at_once() -> None:
     assert "Shop.old (line 2): its name stands nowhere else" in asked("uses", "shop.py", {"shop.py": code})
 
 
+@dataclass(frozen=True)
+class Finding:
+    path: str
+    line: int
+    code: str = "RET505"
+    text: str = "Unnecessary `else` after `return`"
+
+
+@pytest.mark.parametrize(
+    ("what", "answer"),
+    [
+        ("ruff shop --select=RET", "1 in 6 files\nshop/pricing.py:2: RET505 Unnecessary `else` after `return`"),
+        ("ruff ./shop/pricing.py", "1 in 1 files\nshop/pricing.py:2"),
+        ("ruff nowhere", "0 in 0 files"),
+        ("ruff shop --config=x", "'--config=x' is no option"),
+        ("mypy shop", "'mypy' is not asked here; that is ruff"),
+    ],
+)
+def test_what_a_linter_finds_is_told_line_by_line(what: str, answer: str) -> None:
+    def lints(texts: Mapping[str, str], options: Sequence[str], beside: Collection[str]) -> Sequence[Finding]:
+        assert set(texts) | set(beside) >= {path for path in SHOP if path.endswith(".py") and SHOP[path]}
+        return [Finding(path, 2) for path in texts if path == "shop/pricing.py" and set(options) <= {"--select=RET"}]
+
+    source = Repository(SHOP)
+    sources = AskSources(source, Meanings(CodeIndex(source)), {"ruff": lints})
+    assert answer in told(sources, [FactAsk("g-1", "findings", what)])
+
+
 def test_answers_are_bounded_and_each_goal_has_its_share() -> None:
     source = Repository({f"part_{n}.py": "x = 1\n" * 3_000 for n in range(20)})
     asks = [FactAsk(f"g-{n // 9}", "file", path) for n, path in enumerate(source.texts)]
     asks += [FactAsk("g-0", "search", f"word {n}") for n in range(ASKS_PER_GOAL)]
-    text = told(source, Meanings(CodeIndex(source)), asks)
+    text = told(AskSources(source, Meanings(CodeIndex(source))), asks)
     assert len(text) <= MOST_TOLD + 1_000
     assert re.findall(r"^file (part_\d+)", text, re.MULTILINE)[:4] == ["part_0", "part_9", "part_18", "part_1"]
     assert f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered" in text
-    assert "no room is left for it" in text
+    assert "no room is left for its " in text
+    assert "search word 0:" in text, "what is short has its room"
 
 
 @pytest.mark.parametrize(("goals", "each"), [(1, 9), (2, 9), (6, 5)])
@@ -367,7 +397,7 @@ def test_of_one_long_file_many_definitions_are_told_where_few_goals_ask(goals: i
     makers = "".join(f"def draw_shape_{n}(canvas):\n    return canvas.line({n})\n\n\n" for n in range(9))
     source = Repository({"shapes.py": makers})
     asks = [FactAsk(f"g-{goal}", "definition", f"shapes.py::draw_shape_{n}") for goal in range(goals) for n in range(9)]
-    text = told(source, Meanings(CodeIndex(source)), asks)
+    text = told(AskSources(source, Meanings(CodeIndex(source))), asks)
     assert {n for n in range(9) if f"return canvas.line({n})" in text} == set(range(each))
     assert ("are answered" in text) is (goals * 9 > MOST_ASKS)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sisimpur.agents.orchestrator.planning.environment import environment_lines
 from sisimpur.shared.model.evidence import Evidence, SuiteRun
 
@@ -33,6 +35,14 @@ def test_the_last_run_of_the_base_says_what_passes_what_fails_and_where_tests_ar
         "their last run before any change: 1 failed, 2 passed, in 4 s; they run 61 % of all code",
         "failing before any change: tests/test_a.py::test_two",
         "collected from: shop (1), tests (2)",
+    )
+
+
+def test_what_tests_run_of_each_folder_is_told_where_most_lacks_first() -> None:
+    base = replace(BASE, folders={"shop": (90, 100), "api": (61, 320), ".": (7, 7)})
+    assert (
+        "code that tests run, by folder, what lacks most first: api 19 % of 320 lines, shop 90 % of 100 lines"
+        in (environment_lines("", "", None, base)[3])
     )
 
 

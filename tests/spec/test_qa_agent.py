@@ -42,14 +42,17 @@ ALL_RUN = json.dumps({"totals": {"percent_covered": 100.0}, "files": {}}).encode
 class Book:
     def __init__(self) -> None:
         self.runs: dict[str, SuiteRun] = {}
+        self.told: list[str] = []  # runs of the branch itself
 
     def base_run(self, key: str) -> SuiteRun | None:
         return self.runs.get(key)
 
-    def keep_base_run(self, key: str, run: SuiteRun) -> None:
+    def keep_run(self, key: str, run: SuiteRun) -> None:
         self.runs[key] = run
 
-    keep_run = keep_base_run
+    def keep_base_run(self, key: str, run: SuiteRun) -> None:
+        self.told.append(key)
+        self.keep_run(key, run)
 
 
 @dataclass
@@ -566,6 +569,20 @@ def test_written_tests_that_miss_most_faults_are_to_be_corrected(stage: Stage) -
     assert "shop.py:3 returns None" in found.problems[0].text or "shop.py:4" in found.problems[0].text
 
 
+def test_of_what_alters_nothing_only_the_lines_that_no_other_test_ran_have_to_be_noticed(stage: Stage) -> None:
+    """What old tests run on both sides is held by them; faults there would be asked of who wrote about other lines."""
+    quiet, shown = replace(TASK, title="Refactor the total"), SHOP.replace("sum(prices)", "sum([*prices])")
+    stage.given_change({"shop.py": shown, "tests/test_round.py": OLD.replace("test_sum", "test_more")})
+
+    def faults(unrun: Mapping[str, Sequence[int]]) -> int:
+        stage.bench.orders.clear()
+        stage.qa.check(RUN, quiet, stage.branch, ["tests/test_round.py"], unrun)
+        return sum("shop.py" in order.overlay for order in stage.bench.orders)
+
+    assert faults({}) == faults({"shop.py": (2,)}) > 0
+    assert faults({"shop.py": (1,)}) == 0
+
+
 def test_tests_of_the_coder_are_not_tried(stage: Stage) -> None:
     stage.given_change({"shop.py": STEPS, "tests/test_round.py": WRITTEN})
     assert stage.check().problems == () and len(stage.runs) == 3
@@ -604,6 +621,15 @@ def test_a_commit_of_the_branch_is_run_once_and_its_run_serves_the_changes_on_to
     stage.check()
     assert stage.runs.count(BASE) == 1
     assert stage.qa.base(RUN, stage.branch.commit).of("passed") > first.of("passed")
+
+
+def test_what_stands_on_no_branch_is_run_once_and_not_told_as_the_branchs_own(stage: Stage) -> None:
+    stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW})
+    top = stage.branch.commit
+    assert stage.qa.together(RUN, top) == stage.qa.together(RUN, top) and len(stage.runs) == 1
+    assert stage.book.told == []
+    assert stage.qa.base(RUN, top).is_whole and len(stage.runs) == 1, "merged as it is, it needs no run"
+    assert len(stage.book.told) == 1
 
 
 def test_a_branch_without_tests_needs_no_run(tmp_path: Path) -> None:

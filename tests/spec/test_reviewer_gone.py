@@ -40,6 +40,11 @@ def test_of_two_definitions_the_last_one_counts() -> None:
     assert imported.endswith("binds it last now, which was so before")
 
 
+def test_what_moved_and_is_imported_from_there_is_told_so() -> None:
+    moved = gone(case([file("a.py", "from b import tax\n", OLD_TAX)]))
+    assert moved == "a.py: tax: line 1 imports it now: from b import tax"
+
+
 def test_what_is_changed_added_or_a_test_is_not_gone() -> None:
     changed = [
         file("a.py", NEW_TAX, OLD_TAX),

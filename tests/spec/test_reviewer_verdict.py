@@ -25,6 +25,7 @@ from sisimpur.shared.model.evidence import (
     Evidence,
     Finding,
     Problem,
+    ReviewContext,
     Reviewed,
     Severity,
     Verdict,
@@ -73,12 +74,13 @@ def review(
     branch: Branch = BRANCH,
     said: Answers = NOBODY,
     gone: Mapping[str, str] | None = None,
+    goal: str = "",
 ) -> Reviewed:
     source = Commits({"app.py": OLD, **(gone or {})}, {"app.py": NEW, **(after or {})})
     asker = model or ScriptedModel(answers)
     limits = ReviewLimits(room, 4)
     reviewer = Reviewer(asker, Prompts(AGENTS), source, ScriptedLinter(lints), OUTGOING, limits=limits)
-    return reviewer.review(RUN, task, branch, evidence, before, said)
+    return reviewer.review(RUN, task, branch, evidence, ReviewContext(tuple(before), said, goal))
 
 
 def shape(verdict: Verdict) -> tuple[str, list[tuple[str, int, str]]]:
@@ -110,6 +112,14 @@ def test_a_protected_path_is_asked_about_as_the_owner_would_and_an_ordinary_one_
     review(model=model, branch=replace(BRANCH, protected=("Dockerfile",)))
     review(model=model)
     assert ["Dockerfile" in asked and "for_owner" in asked for asked in model.asked] == [True, False]
+
+
+def test_the_goal_stands_beside_the_task_as_data_and_nothing_stands_there_without_one() -> None:
+    model = ScriptedModel([approve()])
+    review(model=model, goal="Totals\nMeasured: coverage of shop: 58.6 %, wanted at least 90 %")
+    review(model=model)
+    assert "```goal\nTotals\nMeasured: coverage of shop: 58.6 %" in model.asked[0]
+    assert "goal" not in model.asked[1].partition("# What the tests say")[0]
 
 
 def test_what_is_too_much_to_read_is_read_by_nobody() -> None:

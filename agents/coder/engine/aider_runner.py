@@ -230,6 +230,8 @@ def _told(done: Finished, result: Result | None, job: EngineJob, launcher: str) 
         return "stopped", "stopped by us", ()
     if done.end == "stalled":
         return "stalled", nothing_happened(job), ()
+    if done.is_killed:
+        return "killed", f"the engine was ended by {done.signal}", ()
     if done.end != "exited" or done.code < 0:
         return "crashed", f"it was ended: {REASONS.get(done.end, f'code {done.code}')}", ()
     if launcher == "plain" or (result and not result.policy):

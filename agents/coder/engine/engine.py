@@ -21,9 +21,8 @@ from sisimpur.shared.system.paths import MAX_TEXT, read_bytes
 MOST_MESSAGE = 200_000  # characters
 MOST_BYTES = 2_000_000  # of all files that a task names; each may have MAX_TEXT
 
-End = Literal[
-    "edited", "no edits", "edits failed", "token limit", "api error", "timed out", "stopped", "stalled", "crashed"
-]
+Ended = Literal["timed out", "stopped", "stalled", "killed", "crashed"]  # before it had an answer
+End = Literal["edited", "no edits", "edits failed", "token limit", "api error", Ended]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from typing import Any, BinaryIO
 
 from sisimpur.shared.model.errors import Stopping, TeamError, Unavailable
 from sisimpur.shared.sandbox.box import Box, Finished, Job
-from sisimpur.shared.system.process import LOOK, End, Watch, head_and_tail
+from sisimpur.shared.system.paths import head_and_tail
+from sisimpur.shared.system.process import LOOK, End, Watch
 
 READY_WITHIN, BEGUN_WITHIN = 30.0, 10.0  # seconds, for the server and for one task
 LAST_BREATH = 10.0  # seconds for the box to end a task

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sisimpur.agents.orchestrator.board.writing import CommitsOfAttempts, TestTurns, sent_back
-from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches
+from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
 from sisimpur.shared.model.change import needs_owner
 from sisimpur.shared.model.evidence import (
@@ -21,7 +21,7 @@ from sisimpur.shared.model.evidence import (
     Severity,
     is_test_file,
 )
-from sisimpur.shared.model.gate import ReviewState, Wish, fingerprint
+from sisimpur.shared.model.gate import ReviewState, Turn, Wish, fingerprint
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.naming import attempt_ref, branch_name, is_upkeep
 from sisimpur.shared.model.scope import matches
@@ -155,7 +155,31 @@ class ReviewFacts:
             fingerprints=frozenset(self._fingerprints(known)),
             writing=self.turns.at(known, commit),
             told="\n".join(parked.reasons) if parked and parked.subject == seen.subject else "",
+            into="" if lands(known) else self.branches.target(known),
+            paths=seen.branch.changed,
+            is_again=self._is_again(known),
+            turn=self._turn(known, commit),
         )
+
+    def _is_again(self, known: TaskRecord) -> bool:
+        """What it brings up to date was approved: by a reader, or by the owner's word."""
+        before = known.last.refreshes if known.last else ""
+        read = self.gates.reviewed(known.id, before) if before else None
+        return read is not None and not isinstance(read.verdict, ChangesRequested)
+
+    def _turn(self, known: TaskRecord, commit: str) -> Turn:
+        """By the files that its branch has now: whatever came in between, a place in the queue means nothing then."""
+        place = self.gates.places.place(known.id)
+        tip = self.branches.mirror.head(self.branches.target(known)) if place else None
+        if place is None or tip is None:
+            return ""
+        if not place.trees:
+            return "alone" if commit == place.commit else ""
+        mirror = self.branches.mirror
+        if commit != place.commit and mirror.tree_id(commit) != place.trees[-1]:
+            return ""
+        now = mirror.tree_id(tip)
+        return "now" if now == place.trees[-2] else "later" if now in place.trees[:-2] else ""
 
     def _fingerprints(self, known: TaskRecord) -> Iterable[str]:
         """Of corrections. A commit that was read once more, since somebody answered, is none yet."""

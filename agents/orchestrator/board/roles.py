@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.shared.model.evidence import NOBODY, Answers, Evidence, Figure, Reviewed, SuiteRun
+from sisimpur.shared.model.evidence import NO_CONTEXT, NO_LINES, Evidence, Figure, ReviewContext, Reviewed, SuiteRun
 from sisimpur.shared.model.work import Branch, CodeAnswer, Correction, Measure, Run, TaskSpec
 
 
@@ -24,7 +24,14 @@ class CodesTask(Protocol):
 
 
 class ChecksChange(Protocol):
-    def check(self, run: Run, task: TaskSpec, branch: Branch, written: Sequence[str] = ()) -> Evidence: ...
+    def check(
+        self,
+        run: Run,
+        task: TaskSpec,
+        branch: Branch,
+        written: Sequence[str] = (),
+        unrun: Mapping[str, Collection[int]] = NO_LINES,
+    ) -> Evidence: ...
 
     def tests_for(
         self,
@@ -41,6 +48,10 @@ class ChecksChange(Protocol):
         """What the tests say of a commit of the branch: each is run once."""
         ...
 
+    def together(self, run: Run, commit: str) -> SuiteRun:
+        """The same of one that stands on no branch: changes on top of each other."""
+        ...
+
 
 class ReviewsChange(Protocol):
     def review(
@@ -49,8 +60,7 @@ class ReviewsChange(Protocol):
         task: TaskSpec,
         branch: Branch,
         evidence: Evidence,
-        before: Sequence[Reviewed] = (),
-        answers: Answers = NOBODY,
+        context: ReviewContext = NO_CONTEXT,
     ) -> Reviewed: ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from sisimpur.agents.orchestrator.integration.feature_branches import has_landed, too_early
@@ -33,8 +34,9 @@ class BoardFacts:
     """What counts besides the folders and their history. `vision`: what is wanted, proposals of ours among it.
 
     `commit_at` asks our mirror for a reference; `at_the_gates`: what the merge policy decides on; `used`: by these
-    tasks; `writing`: turns in which QA wrote a task's tests. `no_share`: why no model is asked for upkeep now. `every`:
-    also what is over and lies where history put it has a card, for whoever shows it. The rest as in Board and Card.
+    tasks; `writing`: turns in which QA wrote a task's tests. `no_share`: why no model is asked for upkeep now. `shown`:
+    of what is over and lies where history put it, these have a card too, for whoever shows them; None: all. The rest as
+    in Board and Card.
     """
 
     vision: Vision | None
@@ -52,13 +54,14 @@ class BoardFacts:
     held: str = ""
     no_model: str = ""
     no_share: str = ""
-    every: bool = False
+    shown: AbstractSet[str] | None = frozenset()
 
 
 def load_snapshot(store: TaskStore, journal: Journal, facts: BoardFacts) -> Snapshot:
     """Read where each task's file lies, and what history knows of it."""
     places = journal.places()
-    survey = store.survey({} if facts.every else {state: places[state] for state in CLOSED})
+    shown = facts.shown
+    survey = store.survey({} if shown is None else {state: places[state] - shown for state in CLOSED})
     known = _records(survey, places, journal, facts.used)
     filed, doubles = _one_per_id(survey.files, known)
     cards = [*_cards(filed, known, facts, doubles)]
@@ -97,7 +100,7 @@ def _cards(
 
 def _records(
     survey: Survey,
-    places: Mapping[State, Collection[str]],
+    places: Mapping[State, AbstractSet[str]],
     journal: Journal,
     used: Callable[[Collection[str]], Mapping[str, Used]],
 ) -> dict[str, TaskRecord]:
@@ -109,7 +112,7 @@ def _records(
     return {id_: _with_tokens(one, spent.get(id_, Used())) for id_, one in journal.tasks(ids).items()}
 
 
-def _missing(survey: Survey, places: Mapping[State, Collection[str]]) -> set[str]:
+def _missing(survey: Survey, places: Mapping[State, AbstractSet[str]]) -> set[str]:
     """Whose file is nowhere, and history does not know it yet."""
     ids = set().union(*(places[state] for state in FOLDERS))
     return ids.difference((file.id for file in survey.files), *survey.resting.values())

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from sisimpur.shared.model.evidence import rules
+from sisimpur.shared.model.evidence import is_test_file, rules
 from sisimpur.shared.model.gate import NOT_ASKED, Writer, Writing, writer
+from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.store.gate_book import GateRepository
 from sisimpur.shared.store.task_records import Attempt, TaskRecord
 
@@ -109,3 +110,9 @@ def sent_back(known: TaskRecord) -> list[Attempt]:
 def _by_qa(commit: str) -> str:
     """Where QA's words about a commit are kept, beside the coder's."""
     return f"{commit}:qa"
+
+
+def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
+    """Test files that the task does not name: QA's own."""
+    named = (*spec.files, *spec.new_files)
+    return tuple(path for path in branch.changed if is_test_file(path) and path not in named)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from sisimpur.shared.model.text import counted
-from sisimpur.shared.model.work import GoalWord, Measure, MeasureKind
+from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
 from sisimpur.shared.store.goal_book import GoalLook
 
 GoalEnd = Literal["look", "done", "plan again", "ask"]
@@ -53,6 +53,12 @@ def figures(measure: Measure, looks: Sequence[GoalLook]) -> str:
     both = " -> ".join(dict.fromkeys(_figure(measure, figure) for figure in (*seen[:1], *seen[-1:])))
     why = next((look.text for look in reversed(looks) if look.text), "not measured yet")
     return f"{subject(measure)}: {both or why}, wanted {_wanted(measure)}"
+
+
+def wish(goal: Goal, measures: Iterable[Measure], looks: Sequence[GoalLook]) -> str:
+    """The goal in its owner's words, and what is measured of it, with the first figure alone."""
+    measured = (f"Measured: {figures(measure, looks[:1])}" for measure in measures)
+    return "\n".join((goal.title, *(f"- {detail}" for detail in goal.details), *measured))
 
 
 def all_of(taken: Sequence[tuple[Measure, float]]) -> str:

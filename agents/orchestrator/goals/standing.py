@@ -85,6 +85,10 @@ class GoalEnds:
             return "done"
         return ends.next_for(looks, merged, self.words(goal))
 
+    def wish(self, goal: Goal) -> str:
+        """The goal in its owner's words, and its measures with the first figures: the same until it is reworded."""
+        return ends.wish(goal, self.measures(goal), self.looks(goal))
+
     def seen(self, goal: Goal) -> str:
         """Its figure, or what was missing when it was looked at last; empty: nobody has looked yet."""
         looks, measure = self.looks(goal), self.measure(goal)

@@ -14,7 +14,7 @@ from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
 SHORTEST = 4  # letters of a signature
-Word = Literal["approve", "reject", "retry", "cancel"]
+Word = Literal["approve", "reject", "retry", "cancel", "retest"]
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,12 @@ class OwnerAnswers:
         if not self.store.move(task, source, meaning.target):
             raise Misconfigured(f"{task} has just been moved; look again with: python main.py tasks")
         return meaning.target
+
+    def retest(self, task: str, state: State) -> None:
+        """Run its tests once more, on the same change: no model is asked. Misconfigured: it is not at the gates."""
+        if state is not State.IN_REVIEW:
+            raise Misconfigured(f"{task} lies in {state}/ and has no tests to run again; see: python main.py tasks")
+        self.gates.test_again(task)
 
     def note(self, task: str, said: Said, why: str) -> None:
         """Keep a reason that was not given before."""

@@ -90,6 +90,9 @@ class Inbox:
                 return self._approve_over(known, state, answer)
             if answer.word == "approve":
                 return self._approve(known, state, answer)
+            if answer.word == "retest":
+                self.answers.retest(known.id, state)
+                return "its tests are run again"
             meaning = MEANINGS[answer.word]
             if pull.state == "open" and state is not meaning.target:
                 self.answers.move(known.id, state, answer.word, answer.why)
@@ -124,7 +127,7 @@ class Inbox:
 # --- a comment or a review -> what the owner answers with it -------------------------------------------------
 
 
-COMMAND = re.compile(r"/(approve|retry|reject|cancel)\b[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
+COMMAND = re.compile(r"/(approve|retry|reject|cancel|retest)\b[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
 OVER = re.compile(
     r"(?:(\S+)[ \t]+)?(?:--)?over[ \t]+[`'\"#]*(\d+|(?=\w*\d)[0-9a-f]+|[0-9a-f]{7,})\b[`'\".,:;]*\s*", re.I
 )
@@ -170,7 +173,7 @@ def _about(comment: Comment) -> str:
     return comment.sha if comment.verdict else NO_COMMIT if comment.path else ""
 
 
-_WORDS: dict[str, Word] = {"retry": "retry", "reject": "reject", "cancel": "cancel"}
+_WORDS: dict[str, Word] = {"retry": "retry", "reject": "reject", "cancel": "cancel", "retest": "retest"}
 
 
 def _placed(comment: Comment, text: str) -> str:

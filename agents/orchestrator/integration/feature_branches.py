@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count, takewhile
+from typing import TYPE_CHECKING
 
 from sisimpur.shared.model.errors import Stumble, TeamError
 from sisimpur.shared.model.lifecycle import OPEN, State
 from sisimpur.shared.model.naming import WHO, goal_branch, is_landing
-from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.mirror_commits import Conflict
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.clock import Clock
+
+if TYPE_CHECKING:  # where things stand is looked at without git
+    from sisimpur.shared.repo.mirror import Mirror
 
 MOST_NAMED = 5  # files of a conflict, tasks that are missing
 
@@ -168,7 +170,7 @@ class FeatureBranches:
         if mirror.is_ancestor(newest, tip):
             return self._push(branch, tip, newest, tip)
         made = mirror.joined(newest, tip, WHO, f"Merge {main} into {branch}", self.clock.now())
-        if isinstance(made, Conflict):
+        if not isinstance(made, str):
             where = ", ".join(made.paths[:MOST_NAMED]) or "its history"
             raise BranchNeedsOwner(
                 f"{main} conflicts with {branch} in {where}: merge {main} into {branch} yourself and push it",

@@ -11,7 +11,8 @@ from sisimpur.shared.model.text import few, one_line
 
 SIGNED_IN = re.compile(r"//[^/@\s]+@")  # who somebody is at an index, with a key perhaps
 MOST_NAMED = 5  # tests, folders
-LONGEST = 300
+MOST_FOLDERS = 8
+LONGEST = 500
 
 
 def environment_lines(setup: str, test: str, check: Evidence | None, base: SuiteRun | None) -> tuple[str, ...]:
@@ -34,6 +35,10 @@ def _counts(base: SuiteRun) -> Iterator[str]:
     covered = "" if base.covered is None else f"; they run {base.covered:.0f} % of all code"
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "none was collected"
     yield f"their last run before any change: {told}, in {base.seconds:.0f} s{covered}"
+    if base.folders:
+        missed = sorted(base.folders.items(), key=lambda one: (one[1][0] - one[1][1], one[0]))
+        shares = [f"{folder} {100 * run // lines} % of {lines} lines" for folder, (run, lines) in missed]
+        yield f"code that tests run, by folder, what lacks most first: {few(shares, MOST_FOLDERS)}"
     if failed := sorted(base.of("failed")):
         yield f"failing before any change: {few(failed, MOST_NAMED)}"
     reached = Counter(test.partition("::")[0].rpartition("/")[0] or "." for test in base.outcomes)

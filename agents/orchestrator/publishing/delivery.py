@@ -11,7 +11,7 @@ from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.text import defuse
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.money.token_budget import cents
-from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.mirror import BranchMoved, Mirror
 from sisimpur.shared.store.journal import Journal
 
 
@@ -41,14 +41,18 @@ class Delivery:
         return self._pull(task, attempt, branch, said, now)
 
     def _push(self, task: TaskSpec, attempt: int, branch: Branch, now: datetime) -> None:
-        """The forge is asked first; only a branch that we left there ourselves is moved on."""
-        key = f"{task.id}.a{attempt}:push"
-        if self.journal.intend(key, "push", task.id, branch.commit, now):
+        """From where our books say that we left the branch, or from where else we did; somebody else's stays."""
+        if self.journal.intend(_key(task, attempt), "push", task.id, branch.commit, now):
             return
-        there = self.mirror.remote_head(branch.name)
-        ours = {self.mirror.attempt(ref) for ref in self.journal.attempt_refs(task.id)}
-        self.mirror.push(branch.commit, branch.name, expected=there if there in ours else None)
-        self.journal.achieved(key, branch.commit)
+        pushed = (self.journal.outcome_of(_key(task, number)) for number in range(attempt - 1, 0, -1))
+        try:
+            self.mirror.push(branch.commit, branch.name, expected=next(filter(None, pushed), None))
+        except BranchMoved as moved:
+            ours = {self.mirror.attempt(ref) for ref in self.journal.attempt_refs(task.id)}
+            if moved.found and moved.found not in ours:
+                raise
+            self.mirror.push(branch.commit, branch.name, expected=moved.found)
+        self.journal.achieved(_key(task, attempt), branch.commit)
 
     def _pull(self, task: TaskSpec, attempt: int, branch: Branch, said: PullFacts, now: datetime) -> Pull:
         """Refused: the owner has closed the task's pull request. It is not opened again."""
@@ -62,6 +66,10 @@ class Delivery:
         pull = self.forge.ensure_pull(branch.name, said.into, title, body, LABELS, draft=True)
         self.journal.achieved(key, str(pull.number))
         return pull
+
+
+def _key(task: TaskSpec, attempt: int) -> str:
+    return f"{task.id}.a{attempt}:push"
 
 
 # --- the title and the body of a pull request ----------------------------------------------------------------

@@ -79,6 +79,9 @@ def evidence(found: Evidence) -> str:
         bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
         _coverage(found),
         tools(found),
+        f"tested before by itself, and on this base together with {', '.join(found.together)}"
+        if found.together
+        else "",
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
     ]

@@ -18,6 +18,7 @@ from sisimpur.shared.money.savings import LedgerSavings
 from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
@@ -32,6 +33,7 @@ class TaskBooks:
 
     store: TaskStore
     journal: Journal
+    ended: EndedTasks
     gates: GateRepository
     mirror: Mirror
     forge: Forge

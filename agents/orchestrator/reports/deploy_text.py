@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from sisimpur.agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
 from sisimpur.shared.model.deployment import Deploy, DeployStage
-from sisimpur.shared.model.text import NOTE, TITLE, bullets, harmless
+from sisimpur.shared.model.text import NOTE, TITLE, begin_and_end, bullets, harmless
 from sisimpur.shared.notify.notice import Notice, Tone
 
-HEAD = 120  # characters of the begin of a long reason; the rest is its end, where programs say what was wrong
+if TYPE_CHECKING:  # `deploys` says some of these words, and loads no account of a day
+    from sisimpur.agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
+
 SAID = 900  # characters of a reason in a message of its own
 SHORT_SHA = 8
 
@@ -204,11 +206,6 @@ def _by_hand(deploy: Deploy, command: str) -> str:
 def cut(why: str, most: int = NOTE) -> str:
     """One harmless line; of a long one its begin and its end. Never nothing."""
     return begin_and_end(harmless(why, max(len(why) * 2, 1)), most) or "nobody knows why"
-
-
-def begin_and_end(line: str, most: int) -> str:
-    """Its begin and its end: programs say last what was wrong."""
-    return line if len(line) <= most else f"{line[:HEAD]} … {line[-(most - HEAD - 3) :]}"
 
 
 def short(commit: str) -> str:

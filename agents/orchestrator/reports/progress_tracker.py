@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,8 @@ NOTHING = "", ""
 
 @dataclass(frozen=True)
 class Facts:
-    """Of tasks, by id. `told`: the title when it was first seen, and the note of what happened last.
+    """Of tasks, by id. `told`: the title when it was first seen, and the note of what happened last; who is over and
+    not in it is only counted.
 
     `asked`: what the owner is asked, in place of that note; `pulls`: addresses.
     """
@@ -43,15 +43,16 @@ def render(day: str, board: Board, facts: Facts, spent: Totals, unreadable: Sequ
 
 
 def _counts(board: Board) -> str:
-    counted = Counter(card.state for card in board.cards)
-    counted.update({state: len(ids) for state, ids in board.closed.items()})
-    return ", ".join(f"{counted[state]} {state.replace('_', ' ')}" for state in FOLDERS) + "."
+    return ", ".join(f"{board.counts[state]} {state.replace('_', ' ')}" for state in FOLDERS) + "."
 
 
 def _group(state: State, board: Board, facts: Facts) -> str:
     lines = {card.id: _of_card(card, board, facts) for card in board.cards if card.state is state}
-    lines |= {id_: _line(id_, facts.told[id_][0], "", facts) for id_ in board.closed.get(state, ())}
-    return f"## {HEADINGS[state]}\n\n" + "\n".join(lines[id_] for id_ in sorted(lines)) if lines else ""
+    over = board.closed.get(state, frozenset())
+    lines |= {id_: _line(id_, facts.told[id_][0], "", facts) for id_ in over & facts.told.keys()}
+    more = len(over - facts.told.keys())
+    shown = [*(lines[id_] for id_ in sorted(lines)), *([f"- … and {more} that ended before"] if more else [])]
+    return f"## {HEADINGS[state]}\n\n" + "\n".join(shown) if shown else ""
 
 
 def _of_card(card: Card, board: Board, facts: Facts) -> str:

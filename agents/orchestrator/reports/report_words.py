@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
 from sisimpur.shared.model.deployment import DeployStage
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import TITLE, bullets, counted, harmless
 from sisimpur.shared.money.savings import Saved
 from sisimpur.shared.money.token_budget import amount, in_dollars
 from sisimpur.shared.notify.notice import Section
+
+if TYPE_CHECKING:  # `status` says some of these words, and loads no account of a day
+    from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
 
 HOURS = 24
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own

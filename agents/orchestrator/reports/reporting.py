@@ -51,7 +51,8 @@ class ProgressFile:
         waiting = ((card.id, self._waiting(card, snapshot.known.get(card.id))) for card in snapshot.board.cards)
         asked = {id_: words for id_, words in waiting if words}
         spent = self.money.ledger.totals(day, self.money.cap_of(day))
-        facts = progress_tracker.Facts(self.tasks.journal.told(), asked, self.tasks.pull_addresses())
+        told = self.tasks.ended.told(self.tasks.ended.of_late().union(snapshot.board.by_id))
+        facts = progress_tracker.Facts(told, asked, self.tasks.pull_addresses())
         text = progress_tracker.render(day, snapshot.board, facts, spent, snapshot.unreadable)
         write_text(self.path, self.clean(text))
 

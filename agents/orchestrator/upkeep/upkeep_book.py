@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 
-from pydantic import TypeAdapter
-
 from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepLook, UpkeepProposal
 from sisimpur.shared.model.work import Goal, TaskSpec
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database, Form, Tables
 from sisimpur.shared.system.fault import fault_point
 
-GOAL, TASK = TypeAdapter(Goal), TypeAdapter(TaskSpec)
+GOAL, TASK = Form(Goal), Form(TaskSpec)
 
 
 class UpkeepRepository:

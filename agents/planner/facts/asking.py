@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import ClassVar, Literal
 
@@ -13,41 +13,61 @@ from sisimpur.agents.planner.facts.code_index import kind
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
 from sisimpur.agents.planner.facts.views import LONG_FILE, clean, definitions, numbered, parts, whole
+from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.model.evidence import LintFinding
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import FindingsOf
 
-ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 24_000  # questions, and characters of all answers
+ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 36_000  # questions, and characters of all answers
 LONG_PARTS = 6_000  # characters of a long file
 MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_ALIKE = 3, 8, 20, 5
-LONGEST_ASK, MOST_COMPARED = 200, 10_000
+LONGEST_ASK, MOST_COMPARED, MOST_REMARKS = 200, 10_000, 60
+LINTER_FILES = ("pyproject.toml", "ruff.toml", ".ruff.toml")
 
 
 @dataclass(frozen=True)
 class FactAsk:
-    """Something that the model wants to see before it answers: a file, a definition (`path::Name`), a word, or where
-    the names stand that a file defines.
+    """Something that the model wants to see before it answers: a file, a definition (`path::Name`), a word, where the
+    names stand that a file defines, or what a linter finds.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     goal_id: str
-    kind: Literal["file", "definition", "search", "uses"]
+    kind: Literal["file", "definition", "search", "uses", "findings"]
     what: str
 
 
-def told(source: SourceTree, meanings: Meanings, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
-    """One answer after the other, those of each goal in turn; what there is no room for is said."""
-    texts: list[str] = []
+# (path -> text of Python files, and of what configures the linter; options; Python files beside) -> what it finds
+Lints = Callable[[Mapping[str, str], Sequence[str], Collection[str]], Sequence[LintFinding]]
+
+
+@dataclass(frozen=True)
+class AskSources:
+    """What questions are answered from. `linters`: by name."""
+
+    source: SourceTree
+    meanings: Meanings
+    linters: Mapping[str, Lints] = field(default_factory=dict)
+
+
+def told(known: AskSources, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
+    """One answer after the other, those of each goal in turn. Long ones get what short ones leave; the rest is said."""
     taken = _in_turn(asks)
-    for ask in taken:
-        text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:\n{_answer(source, meanings, ask)}"
+    heads = [f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:" for ask in taken]
+    answers = [_answer(known, ask) for ask in taken]
+    share, texts = room // max(1, len(taken)), dict[int, str]()
+    for place in sorted(range(len(taken)), key=lambda place: len(answers[place]) > share):
+        text = f"{heads[place]}\n{answers[place]}"
         if len(text) > room:
-            text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}: no room is left for it"
+            text = f"{heads[place]} no room is left for its {len(answers[place])} characters"
         room -= len(text) + 2
-        texts.append(text)
+        texts[place] = text
+    told_ = [texts[place] for place in range(len(taken))]
     if len(set(asks)) > len(taken):
-        texts.append(f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered")
-    return "\n\n".join(texts)
+        told_.append(f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered")
+    return "\n\n".join(told_)
 
 
 def _in_turn(asks: Iterable[FactAsk]) -> list[FactAsk]:
@@ -59,9 +79,11 @@ def _in_turn(asks: Iterable[FactAsk]) -> list[FactAsk]:
     return [ask for turn in turns for ask in turn if ask][:MOST_ASKS]
 
 
-def _answer(source: SourceTree, meanings: Meanings, ask: FactAsk) -> str:
+def _answer(known: AskSources, ask: FactAsk) -> str:
     """The answer, or what comes nearest."""
-    what = ask.what.strip()[:LONGEST_ASK]
+    source, meanings, what = known.source, known.meanings, ask.what.strip()[:LONGEST_ASK]
+    if ask.kind == "findings":
+        return _findings(known, FindingsOf.read(what))
     if ask.kind == "file":
         return _file(source, what)
     if ask.kind == "definition":
@@ -126,6 +148,30 @@ def _uses(source: SourceTree, meanings: Meanings, what: str) -> str:
     path, problem = _found(source, what)
     lines = [f"{each.name} (line {each.line}): {_places(here, found)}" for each, here, found in meanings.uses(path)]
     return problem or "\n".join(lines) or "it defines nothing"
+
+
+def _findings(known: AskSources, asked: FindingsOf) -> str:
+    lints = known.linters.get(asked.tool)
+    if lints is None:
+        return f"{asked.tool!r} is not asked here; that is {', '.join(known.linters) or 'nothing'}"
+    if asked.refused:
+        return f"{asked.refused!r} is no option that may be asked with"
+    place = asked.place.strip("`'\"/.").removeprefix("./")
+    code = [path for path in known.source.files() if path.endswith(".py") and _is_below(path, place)]
+    theirs = [path for path in known.source.files() if path.rpartition("/")[2] in LINTER_FILES]
+    texts = {path: "\n".join(lines) + "\n" for path in code + theirs if (lines := lines_of(known.source, path))}
+    try:
+        beside = [path for path in known.source.files() if path.endswith(".py") and path not in texts]
+        found = lints(texts, asked.options, beside) if code else ()
+    except (Misconfigured, Stumble) as problem:
+        return str(problem)
+    shown = [f"{one.path}:{one.line}: {clean(f'{one.code} {one.text}')}" for one in found[:MOST_REMARKS]]
+    more = [f"and {len(found) - len(shown)} more"] if len(found) > len(shown) else []
+    return "\n".join([f"{len(found)} in {len(code)} files", *shown, *more])
+
+
+def _is_below(path: str, place: str) -> bool:
+    return place in ("", path) or path.startswith(f"{place}/")
 
 
 def _places(here: int, found: Mapping[str, int]) -> str:

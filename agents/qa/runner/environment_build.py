@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,9 +24,10 @@ from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Un
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
+from sisimpur.shared.sandbox.box_usage import walk
 from sisimpur.shared.sandbox.bubblewrap import never
-from sisimpur.shared.sandbox.watchdog import walk
 from sisimpur.shared.system.paths import remove_folder
+from sisimpur.shared.system.process import repeated
 
 ENV = "/env"
 PLACES = {"env": ENV, "job": JOB, "tmp": "/tmp", "home": "/home/sandbox"}  # noqa: S108  the box's own
@@ -142,7 +143,8 @@ class Builder:
     def version(self) -> str:
         """Ask the interpreter which version it is. Misconfigured: it does not run."""
         setup = self.setup
-        done = self.box.run(Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=JobLimits(seconds=30)))
+        job = Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=JobLimits(seconds=30))
+        done = repeated(lambda: self.box.run(job))
         if not done.ok:
             raise setup.wrong("python", f"{setup.program} does not run: {told(done).strip()}")
         return done.text.strip()
@@ -151,15 +153,21 @@ class Builder:
         """Fill `place`, an empty folder, with `env`. Errors: see Environments.ready. Stopping: see Stoppable."""
         needs = one_line(command, MOST_LINE) or "our own tools only"
         self.print_progress(f"{self.setup.name}: installing what the tests need ({needs})")
-        self._lay_out(commit, place)
-        with self._way_out(place) as index:
-            for step in _steps(command, self.setup.program):
-                self._run(step, place, index)
+        steps = tuple(_steps(command, self.setup.program))
+        if not self._have_run(steps, commit, place, is_last=False):
+            self._have_run(steps, commit, place, is_last=True)
         for name in PLACES.keys() - {"env"}:
             remove_folder(place / name)
 
+    def _have_run(self, steps: Sequence[Step], commit: str, place: Path, is_last: bool) -> bool:
+        """False: somebody killed one of them, and all begin anew, in empty folders."""
+        self._lay_out(commit, place)
+        with self._way_out(place) as index:
+            return all(self._runs(step, place, index, is_last) for step in steps)
+
     def _lay_out(self, commit: str, place: Path) -> None:
         for name in PLACES:
+            remove_folder(place / name)
             (place / name).mkdir()
         self.mirror.check_out(commit, place / "job", change.ChangeLimits())
         for name in PLACES:
@@ -173,17 +181,21 @@ class Builder:
         with IndexProxy(place / "index.sock", self.setup.hosts, self.print_progress) as index:
             yield index
 
-    def _run(self, step: Step, place: Path, index: IndexProxy | None) -> None:
-        """BrokenSetup, or Unavailable if it is not the owner who can mend it."""
+    def _runs(self, step: Step, place: Path, index: IndexProxy | None, is_last: bool) -> bool:
+        """False: it was killed. The last time that is BrokenSetup, or Unavailable if it is not the owner's to mend."""
         done = self.box.run(self._job(step, place, index), self.stop)
         if done.ok:
             self._look_at_what_is_left(step, place)
-            return
-        if done.end in ("stopped", "machine"):
-            raise Unavailable(f"the set-up of {self.setup.name} was ended ({done.end}); it is tried again")
+            return True
+        if done.is_killed and not is_last:
+            return False
+        if done.end in ("stopped", "machine") or (done.is_killed and done.code < 0):
+            how = done.signal or done.end
+            raise Unavailable(f"the set-up of {self.setup.name} was ended ({how}); it is tried again")
         if index and index.unreached:
             raise Unavailable(f"{index.unreached}; with `packages:` in {self.setup.file} no network is needed")
-        how = ENDS.get(done.end, "ended with exit code {1}").format(self.setup.limits, done.code)
+        ended = f"was ended by {done.signal}" if done.signal else "ended with exit code {1}"
+        how = ENDS.get(done.end, ended).format(self.setup.limits, done.code)
         raise self._broken(step, f"{how}\n{told(done)}")
 
     def _look_at_what_is_left(self, step: Step, place: Path) -> None:

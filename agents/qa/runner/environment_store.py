@@ -158,7 +158,7 @@ DEPENDENCIES = (
     *("*.lock", "*-lock.*", "*.lock.*", "pylock.*", "Pipfile", "environment*.y*ml"),
 )
 REQUIREMENTS = re.compile(
-    r"(requirements([-_](dev|tests?|testing|develop))?|(dev|tests?|testing)[-_]requirements)\.txt"
+    r"(requirements([-_.](dev|tests?|testing|develop))?|(dev|tests?|testing)[-_.]requirements)\.txt"
 )
 PACKAGE = re.compile(r"^\s*\[\s*(project|build-system)\s*\]", re.MULTILINE)
 

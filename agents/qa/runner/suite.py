@@ -58,7 +58,8 @@ class SuiteOrder:
 class RawTestRun:
     """Result of a run, as it came out of the box.
 
-    `end`: "exited", or the limit that ended it. `coverage`: as `coverage json` writes.
+    `end`: "exited", the limit that ended it, or "killed": somebody ended the box, twice. `coverage`: as `coverage json`
+    writes.
     """
 
     end: str
@@ -69,7 +70,7 @@ class RawTestRun:
     coverage: bytes | None = None
 
 
-NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
+NOT_THEIRS = ("stopped", "machine", "killed")  # the run was ended for a reason that is not its own
 
 
 class Bench(Protocol):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.agents.reviewer.rules.known import settled_by_base
-from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.model.evidence import Finding, LintFinding, Severity
 
 BEFORE, AFTER = "before/", "after/"
 HIGH = re.compile(r"invalid-syntax|E9|F7|F82[123]|S(?:102|201|30[127]|323|501|50[67]|602|605|609|701)$")
@@ -21,19 +21,6 @@ MEDIUM = re.compile(
 )
 UNWANTED = ("S101", "S311", "S404", "S603", "S607")  # more noise than news
 BREAKS_ELSEWHERE = ("F821", "F822", "F823")  # a removed line breaks one that stays
-
-
-class LintFinding(Protocol):
-    """Remark of a linter about a line. `code` may be "invalid-syntax"."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def code(self) -> str: ...
-    @property
-    def text(self) -> str: ...
 
 
 class Linter(Protocol):

@@ -20,6 +20,7 @@ from sisimpur.shared.model.text import one_line
 from sisimpur.shared.money.token_budget import Refusal
 
 Then = Literal["retry", "pause", "answer"]
+Billed = Literal["nothing", "prompt", "all"]  # at most
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 # Texts at which callers retry or open an address, whatever the status says.
@@ -103,8 +104,8 @@ def _refusal(rejected: Rejected, number: str) -> tuple[int, dict[str, str], byte
 
 # --- what the upstream answered instead of a message ---------------------------------------------------------
 
-# A complete answer of one of these came before anything was generated: nothing is billed. All others are `lost`:
-# that 500, 503 or 529 are free is written nowhere.
+# A complete error came before anything was generated, so that the prompt is the most that can be billed. Of these
+# nothing is; that 500, 503 or 529 are free, few vendors say.
 NOT_BILLED = frozenset({400, 401, 403, 404, 413, 429})
 
 PAUSES = {
@@ -135,14 +136,15 @@ class UpstreamComplaint:
 class UpstreamVerdict:
     """Verdict on a failed try: what is booked, what happens next, and what the caller is told if nothing does."""
 
-    billed: bool
+    billed: Billed
     then: Then
     rejected: Rejected
 
 
-def judge(complaint: UpstreamComplaint) -> UpstreamVerdict:
-    """Decide what follows an upstream's error: the table."""
-    status, billed = complaint.status, complaint.status not in NOT_BILLED
+def judge(complaint: UpstreamComplaint, errors_free: bool = False) -> UpstreamVerdict:
+    """Decide what follows an upstream's error: the table. `errors_free`: this vendor bills none."""
+    status = complaint.status
+    billed: Billed = "nothing" if status in NOT_BILLED or (errors_free and status >= 500) else "prompt"
     if complaint.is_spend_limit or status in PAUSES:
         reason = SPEND_LIMIT if complaint.is_spend_limit else PAUSES[status]
         return UpstreamVerdict(billed, "pause", Rejected(Refusal("meter_paused", f"no spending now: {reason}")))
@@ -184,6 +186,14 @@ def read_complaint(status: int, headers: Mapping[str, str], body: bytes, now: da
         message=_text(error, "message", 400),
         retry_after=_seconds(headers.get("retry-after", ""), now),
     )
+
+
+def tokens_of(body: bytes) -> int | None:
+    """Tokens as the upstream counts them for nothing; None: it says no number."""
+    with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+        found = json.loads(body)["input_tokens"]
+        return found if isinstance(found, int) and found >= 0 else None
+    return None
 
 
 def _text(found: Any, name: str, most: int) -> str:

@@ -7,24 +7,31 @@ without a ticket costs us nothing, not even the reading of the body. No refusal 
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from sisimpur.shared.model.errors import Unavailable
-from sisimpur.shared.money.meter.answer import STOPPING, HttpReply, Rejected, Send, judge, no_answer, read_complaint
-from sisimpur.shared.money.meter.call import MeteredCall, MeterParts
-from sisimpur.shared.money.meter.request import MAX_BODY, Asked, read_call, read_headers, read_prompt
+from sisimpur.shared.money.meter.answer import (
+    STOPPING,
+    HttpReply,
+    Rejected,
+    Send,
+    judge,
+    no_answer,
+    read_complaint,
+    tokens_of,
+)
+from sisimpur.shared.money.meter.call import CALL, COUNT, MeteredCall, MeterParts
+from sisimpur.shared.money.meter.quote import Quote
+from sisimpur.shared.money.meter.request import MAX_BODY, read_call, read_headers, read_prompt
 from sisimpur.shared.money.pricing import Unpriced
 from sisimpur.shared.money.ticket import Ticket
-from sisimpur.shared.money.token_budget import Ask, Refusal
+from sisimpur.shared.money.token_budget import Refusal
 
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
-CALL, COUNT = "/v1/messages", "/v1/messages/count_tokens"
 COUNTS = 4  # free, but not without limit: at the same time
 
 
@@ -110,25 +117,13 @@ class MeterApp:
     ) -> Coroutine[Any, Any, None]:
         asked = read_call(headers, raw)
         reply.streams = asked.stream
-        now = self._parts.clock.now()
-        return MeteredCall(self._parts, ticket, self._priced(ticket, asked, now), now, asked, reply).run()
-
-    def _priced(self, ticket: Ticket, asked: Asked, now: datetime) -> Ask:
         _allowed(ticket, asked.model)
-        pricing = self._parts.pricing
+        quote = Quote(self._parts.pricing, asked, self._parts.clock.now())
         try:
-            rates = pricing.rates(asked.model, asked.tokens_in, now)
+            _ = quote.strict
         except Unpriced as error:
             raise _no("meter_unknown_model", str(error)) from None
-        return Ask(
-            model=asked.model,
-            rates=rates,
-            price_version=pricing.version(asked.model),
-            tokens_in=asked.tokens_in,
-            max_tokens=asked.max_tokens,
-            hour_cache=asked.hour_cache,
-            may_clamp=not asked.has_schema,
-        )
+        return MeteredCall(self._parts, ticket, quote, reply).run()
 
     # --- counting tokens: free, so without a row
 
@@ -151,7 +146,10 @@ class MeterApp:
             raise no_answer(str(error)) from None
         if status != 200:
             raise judge(complaint).rejected
-        await reply.whole({"input_tokens": _tokens(found)}, "")
+        tokens = tokens_of(found)
+        if tokens is None:
+            raise no_answer("the upstream's count is no number")
+        await reply.whole({"input_tokens": tokens}, "")
 
     # --- the caller may leave, and the time may be over
 
@@ -185,11 +183,3 @@ async def _gone(receive: Receive) -> None:
 def _allowed(ticket: Ticket, model: str) -> None:
     if model not in ticket.order.models:
         raise _no("meter_model_not_allowed", f"this ticket is for {', '.join(ticket.order.models)}")
-
-
-def _tokens(body: bytes) -> int:
-    with suppress(ValueError, KeyError, TypeError):
-        found = json.loads(body)["input_tokens"]
-        if isinstance(found, int):
-            return found
-    raise no_answer("the upstream's count is no number")

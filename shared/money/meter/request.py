@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from sisimpur.shared.money.meter.answer import Rejected
-from sisimpur.shared.money.token_budget import Refusal, most_tokens
+from sisimpur.shared.money.token_bounds import PromptBounds, prompt_bounds
+from sisimpur.shared.money.token_budget import Refusal
 
 MAX_BODY = 8 * 1024 * 1024  # bytes
 MAX_PAIRS = 200_000  # names in one body
@@ -55,7 +56,13 @@ class Asked:
     stream: bool
     has_schema: bool
     hour_cache: bool
-    tokens_in: int
+    marked: bool  # a part of its prompt is to be kept
+    prompt: PromptBounds
+
+    @property
+    def counted(self) -> bytes:
+        """The body whose tokens are counted for nothing."""
+        return _encoded({name: value for name, value in self.body.items() if name in PromptShape.model_fields})
 
     def encoded(self, max_tokens: int) -> bytes:
         """Encode the body, never longer than what was bounded: `max_tokens` only shrinks."""
@@ -78,7 +85,8 @@ def read_call(headers: Mapping[str, str], raw: bytes) -> Asked:
         stream=call.stream,
         has_schema=bool(call.output_config and call.output_config.format),
         hour_cache=b'"1h"' in data,  # anywhere: asking too much here only reserves more
-        tokens_in=most_tokens(data),
+        marked=b'"cache_control"' in data,
+        prompt=prompt_bounds(body, data),
     )
 
 

@@ -18,6 +18,7 @@ import httpx2
 
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.money.meter.standing import Standing, Vendor, vendor_of
 
 MAX_ERROR = 64 * 1024  # bytes of an error answer
 BEARER_SINCE = "2026-10-21"  # the API version that takes the key as a bearer
@@ -28,11 +29,15 @@ _NOT_REACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, 
 
 @dataclass(frozen=True)
 class Upstream:
-    """Upstream of the calls. `key` may be empty for a local model; `headers` are added to every request."""
+    """Upstream of the calls. `key` may be empty for a local model; `headers` are added to every request.
+
+    `vendor`: what is written down of it; None: look its address up.
+    """
 
     base_url: str
     key: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    vendor: Vendor | None = None
 
     def credentials(self, version: str) -> dict[str, str]:
         """Anthropic took `x-api-key` first and takes a bearer now; all others take a bearer."""
@@ -81,6 +86,8 @@ class UpstreamClient:
 
     def __init__(self, upstream: Upstream, idle: float) -> None:
         self._upstream = upstream
+        self.vendor = upstream.vendor or vendor_of(upstream.base_url)
+        self.standing = Standing()
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(idle, connect=10, pool=10),
             limits=httpx2.Limits(max_connections=200, max_keepalive_connections=50),
@@ -118,6 +125,7 @@ class UpstreamClient:
 
 MAX_EVENT = 4 * 1024 * 1024  # bytes
 MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a whole stream
+FRAMES, WIDEST = 64 * 1024, 1024  # bytes of a stream besides its answer, and for one token of that
 
 _BLANK = re.compile(rb"\r?\n\r?\n")
 
@@ -125,22 +133,25 @@ Event = dict[str, Any]
 
 
 class Splitter:
-    """Cuts a stream at its blank lines; each piece keeps its own bytes, to be passed on unchanged."""
+    """Cuts a stream at its blank lines; each piece keeps its own bytes, to be passed on unchanged.
 
-    def __init__(self) -> None:
+    `most`: bytes of all of it; Unavailable beyond that.
+    """
+
+    def __init__(self, most: int = MAX_MESSAGE) -> None:
         self._rest = b""
-        self._total = 0
+        self._left = most
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, Event]]:
         """The events that `data` completes, as they came and as they read."""
         self._rest += data
-        self._total += len(data)
+        self._left -= len(data)
         while end := _BLANK.search(self._rest):
             piece, self._rest = self._rest[: end.end()], self._rest[end.end() :]
             event = _read(piece)
             if event is not None:
                 yield piece, event
-        if len(self._rest) > MAX_EVENT or self._total > MAX_MESSAGE:
+        if len(self._rest) > MAX_EVENT or self._left < 0:
             raise Unavailable("the upstream's stream is too long")
 
 
@@ -167,6 +178,7 @@ class ArrivingMessage:
     complete: bool = False
     error: str = ""  # the type of an `error` event
     characters: int = 0  # of the answer so far
+    _texts: list[str] = field(default_factory=list)  # the answer so far
     _parts: dict[int, list[str]] = field(default_factory=dict)  # of the blocks that are still growing
 
     @property
@@ -177,6 +189,11 @@ class ArrivingMessage:
     @property
     def stop_reason(self) -> str:
         return one_line(str(self.message.get("stop_reason") or ""), 40)
+
+    @property
+    def text(self) -> str:
+        """All that came so far of the answer: words, thoughts, what tools are called with."""
+        return "".join(self._texts)
 
     def take(self, event: Event) -> None:
         """Unavailable if the event does not fit what came before. Unknown kinds change nothing."""
@@ -204,6 +221,9 @@ def _block_start(reading: ArrivingMessage, event: Event) -> None:
     if event["index"] != len(content):
         raise IndexError
     content.append(dict(event["content_block"]))
+    for name in ("text", "thinking", "input"):  # a block may begin with a part of itself
+        part = content[-1].get(name) or ""
+        reading._texts.append(part if isinstance(part, str) else json.dumps(part))
 
 
 def _block_delta(reading: ArrivingMessage, event: Event) -> None:
@@ -214,6 +234,7 @@ def _block_delta(reading: ArrivingMessage, event: Event) -> None:
     elif delta["type"] in _PART:
         part = delta[_PART[delta["type"]]]
         reading.characters += len(part)
+        reading._texts.append(part)
         reading._parts.setdefault(index, []).append(part)
 
 

@@ -1,0 +1,117 @@
+"""What tasks in review cost each other: git processes and CPU of each. `python -m bench.looks [--callers]`.
+
+Two days, each with few tasks and with many, in a process of its own; the model is another process. On the first day
+each task is merged before the next one begins. On the second all wait for the owner, who approves them together: each
+merge makes all others stale.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from bench.pipeline import used
+from bench.trace import ROOT, counting
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.commands.owner_commands import approve
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.simulators.model.scripted_model import ScriptedModel
+from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
+
+FEW, MANY = 4, 16
+MOST_SHOWN = 40  # callers
+GOAL = 25  # git processes per task
+ANEW = 3  # more where the program starts anew while the task is in review, and reads it once more
+
+
+@dataclass(frozen=True)
+class GitCalls:
+    """Git processes of a day by git's verb and who asked, and CPU seconds of the day and of all that it started."""
+
+    calls: Mapping[str, int]
+    cpu: float
+
+    @property
+    def git(self) -> int:
+        return sum(self.calls.values())
+
+
+def day_of(count: int, together: bool) -> GitCalls:
+    """A day with so many tasks, each merged in its turn; `together`: when the owner has approved them all."""
+    vision = "# V\n\n## Priority: HIGH\n" + "".join(f"- Set the number of room {n}\n" for n in range(count))
+    files = {f"room{n}.py": "NUMBER = 0\n" for n in range(count)} | {"tests/test_all.py": "def test(): pass\n"}
+    tasks = [
+        task(goal, f"Set room {n}", files=(f"room{n}.py",), new_files=[f"tests/test_room{n}.py"])
+        for n, goal in enumerate(goals_of(vision))
+    ]
+    with tempfile.TemporaryDirectory() as folder, ScriptedModel([reads(), plans(*tasks), CODES, APPROVES]) as model:
+        stage = _stage(folder, model.url).set_up(vision, files)
+        stage.given_config("policy", capacity=f"{{parallel: 1, tasks_per_day: {count}, open_pulls: {count}}}")
+        if together:
+            stage.given_config("targets/site", protected="[room*.py]")
+        argv = (sys.executable, "-m", "bench.looks", folder, model.url, *(["together"] if together else []))
+        done = subprocess.run(argv, check=True, cwd=ROOT, stdout=subprocess.PIPE)
+        assert [pull.state for pull in stage.pulls()] == ["merged"] * count
+    return GitCalls(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def _stage(folder: str, url: str) -> Stage:
+    return Stage(Path(folder), url, _sets, _outcomes)
+
+
+def _sets(folder: Path, job: EngineJob) -> None:
+    """The number of the room, and a test of it."""
+    name = next(path for path in job.edit if path.startswith("room"))
+    (folder / name).write_text("NUMBER = 1\n")
+    (folder / f"tests/test_{name}").write_text(f"def test():\n    assert {name[:-3]}.NUMBER == 1\n")
+
+
+def _outcomes(found: Mapping[str, str]) -> dict[str, str]:
+    """Test id -> how it ends, for the target's files by path."""
+    rooms = [path for path in found if path.startswith("tests/test_room")]
+    right = {path: "NUMBER = 1\n" in found[path.removeprefix("tests/test_")] for path in rooms}
+    every = {f"{path}::test": "passed" if is_right else "failed" for path, is_right in right.items()}
+    return {"tests/test_all.py::test": "passed", **every}
+
+
+def _run(folder: str, url: str, *together: str) -> None:
+    stage, before = _stage(folder, url), used()
+    with counting() as trace:
+        assert stage.run_day() == []
+        for one in sorted(stage.states()) if together else ():
+            with redirect_stdout(StringIO()):
+                assert approve(Arguments("approve", stage.home.root, id=one)) == 0
+        assert stage.run_day() == []
+    calls = {f"{verb:13} {who}": number for (verb, who), number in trace.calls.items()}
+    print(json.dumps({"calls": calls, "cpu": used() - before}))
+
+
+def main() -> int:
+    missed = 0
+    for together in (False, True):
+        print("approved and merged together" if together else "merged one after the other")
+        few, many = (day_of(count, together) for count in (FEW, MANY))
+        for count, day in ((FEW, few), (MANY, many)):
+            print(f"{count:3} tasks: each {day.git / count:.1f} git processes, {day.cpu / count:.2f} s CPU")
+        more, goal = (many.git - few.git) / (MANY - FEW), GOAL + ANEW * together
+        print(f"one more task: {more:.1f} git processes   goal {goal}: {'met' if more <= goal else 'MISSED'}")
+        missed |= more > goal
+        if "--callers" in sys.argv:
+            for line, number in Counter(many.calls).most_common(MOST_SHOWN):
+                print(f"{number:6} {line}")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        _run(*sys.argv[1:])
+    else:
+        raise SystemExit(main())

@@ -1,0 +1,109 @@
+"""`show ID`: the whole story of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sisimpur.agents.orchestrator.goals.standing import beside
+from sisimpur.agents.orchestrator.integration.feature_branches import own_target
+from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import money, pasteable, plain_block, print_json, print_list
+from sisimpur.cli.views.pulls import pull_text, pulls
+from sisimpur.cli.wiring.records import Records, find, open_records
+from sisimpur.shared.model.evidence import Reviewed
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.store.task_records import Attempt, Waivers
+
+
+def show(arguments: Arguments) -> int:
+    with open_records(arguments.home) as records:
+        id_, state = find(records.store, arguments.id)
+        facts = _facts(records, id_, state)
+        change = pull_text(records, facts["pulls"][0]["number"]) if facts["pulls"] and not arguments.json else ""
+    if arguments.json:
+        return print_json(facts)
+    print(f"{id_} ({state})\n")
+    print(plain_block(facts["text"].strip()))
+    print_list("goes into", [f"{facts['branch']}, until all of its goal is there"] if facts["branch"] else [])
+    print_list("said about it", facts["words"])
+    print_list("history", (_event(event) for event in facts["history"]))
+    print_list(
+        "begins without", (f"{one['from']}: you said so {one['at'][:19]}  {one['why']}" for one in facts["unblocked"])
+    )
+    print_list("attempts", (_attempt(attempt) for attempt in facts["attempts"]))
+    amounts = [f"${facts['cost'][name][:-5]} {name}" for name in ("spent", "lost")] if facts["cost"] else []
+    print_list("cost", [", ".join(amounts)] if amounts else [])
+    print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
+    print_list("at the gates", (pasteable(line, arguments.home) for line in facts["gates"]))
+    if change:
+        print("\n" + plain_block(change))
+    return 0
+
+
+def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
+    journal, spent = records.journal, records.spending.spent_by(id_)
+    spec, known = records.store.read(state, id_).spec, journal.task(id_)
+    return {
+        "id": id_,
+        "state": state.value,
+        "title": getattr(spec, "title", ""),
+        "text": records.store.text(state, id_),
+        "history": [{"at": e.at, "event": e.event, "state": e.target, "note": e.note} for e in journal.history(id_)],
+        "unblocked": [{"at": at, "from": one, "why": why} for one, why, at in Waivers(records.db).of(id_)],
+        "words": beside(records.words.of([known.goal_id]), id_) if known else (),
+        "branch": own_target(journal, known) if known else "",
+        "attempts": numbered(journal.attempts(id_)),
+        "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},
+        "pulls": [row for row in pulls(records)[0] if row["task"] == id_],
+        "gates": _gates(records, id_, state),
+    }
+
+
+def numbered(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
+    """Number the attempts that count: 1, 2, 3. Another one has no number; `key` names its folder and commit."""
+    rows: list[dict[str, Any]] = []
+    for attempt in attempts:
+        counted = sum(row["number"] is not None for row in rows)
+        number = counted + 1 if attempt.outcome != "void" else None
+        outcome = attempt.outcome or "open"
+        rows.append({"number": number, "key": attempt.number, "outcome": outcome, "note": attempt.note})
+    return rows
+
+
+def _attempt(row: dict[str, Any]) -> str:
+    return f"{row['number'] or '-'}: {row['outcome']}  {row['note']}"
+
+
+def _event(event: dict[str, Any]) -> str:
+    return f"{event['at'][:19]}  {event['event']}: now in {event['state']}  {event['note']}"
+
+
+def _gates(records: Records, task: str, state: State) -> list[str]:
+    """Say what tests and review said last, and what the owner is asked."""
+    evidence, reviewed = records.gates.newest(task)
+    lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
+    lines += [problem.text for problem in evidence.problems] if evidence else []
+    lines += [gate_text.tools(evidence)] if evidence and evidence.tools else []
+    lines += _review(reviewed) if reviewed else []
+    lines += [
+        f"over {one.finding}: your word{f', {one.why}' if one.why else ''}" for one in records.gates.ruled_over(task)
+    ]
+    parked = records.gates.parked(task) if state is State.IN_REVIEW else None
+    if parked and records.gates.is_approved(task, parked.subject):
+        return [*lines, "you have approved it; it is merged when the team works next"]
+    return [*lines, *(f"waits for you: {reason}" for reason in (parked.reasons if parked else ()))]
+
+
+def _review(reviewed: Reviewed) -> list[str]:
+    """Its verdict, its word to the owner, and what the owner can rule over."""
+    lines = [f"review: {gate_text.verdict_line(reviewed.verdict)}"]
+    lines += [f"the reviewer tells you: {reviewed.word}"] if reviewed.word else []
+    findings = reviewed.verdict.findings
+    can = [
+        line
+        for one, line in zip(findings, gate_text.numbered(findings), strict=False)
+        if gate_text.can_be_ruled_over(one)
+    ]
+    return [*lines, *(f"finding {line} (settled by: approve ID --over NUMBER)" for line in can)]
