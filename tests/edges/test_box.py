@@ -112,8 +112,8 @@ def test_a_self_test_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
     """Its victim has stopped itself: only the kernel can end it with us."""
     attacker = ATTACKER.format(repository=str(REPOSITORY), scratch=str(tmp_path))
     assert process.run([sys.executable, "-c", attacker], env={}, timeout=60).ok
-    canaries = {path.read_text().strip() for path in tmp_path.glob("selftest-*/home/.ssh/id_ed25519")}
-    assert len(canaries) > 20  # it was killed while it was at work
+    canaries = {path.read_text().strip() for path in tmp_path.glob("selftest-*/home/.ssh/id_ed25519")} - {""}
+    assert len(canaries) > 20  # it was killed while it was at work, once or twice before its first word was written
     assert wait_for(lambda: [1] * (not knowing(canaries)))
 
 
