@@ -130,8 +130,21 @@ def _build_daemon(requirements: str) -> None:
     _say("building the daemon's environment (.venv)")
     if not python.exists():
         _run("python3 -m venv (Debian: apt-get install python3-venv)", [sys.executable, "-m", "venv", str(VENV)])
-    _run("pip install", [str(python), "-m", "pip", "install", "--quiet", "--require-hashes", "-r", requirements])
+    _install_uv(python, requirements)
+    options = ("--quiet", "--require-hashes", "--link-mode", "copy")
+    _run("uv pip install", [str(UV), "pip", "install", *options, "--python", str(python), "-r", requirements])
     (VENV / "installed").write_text(wanted)
+
+
+def _install_uv(python: Path, requirements: str) -> None:
+    """Install the one package that installs all others, in a tenth of the time that pip takes."""
+    pinned = re.search(r"^uv==(?:.*\\\n)*.*\n", (ROOT / requirements).read_text("utf-8"), re.MULTILINE)
+    if pinned is None:
+        raise SystemExit(f"{requirements} does not pin uv; compile it anew: make lock")
+    only = VENV / "uv.txt"
+    only.write_text(pinned[0], "utf-8")
+    options = ("--quiet", "--disable-pip-version-check", "--require-hashes")
+    _run("pip install uv", [str(python), "-m", "pip", "install", *options, "-r", str(only)])
 
 
 def _build_aider() -> None:
