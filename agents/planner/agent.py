@@ -203,7 +203,7 @@ def _earlier(order: PlanOrder) -> str:
     words = [f"{word.goal_id} {word.kind}{f' ({word.task})' if word.task else ''}: {word.text}" for word in order.words]
     blocks = (
         ("Words about these goals", words, "words"),
-        ("Figures of these goals", order.figures, "figures"),
+        ("Figures of these goals, and what a reader misses", order.figures, "figures"),
         ("Stuck tasks", order.stuck, "stuck"),
     )
     return "".join(f"# {title}\n\n{_block(lines, label)}\n\n" for title, lines, label in blocks if lines)

@@ -162,7 +162,7 @@ def test_the_model_sees_what_is_known_of_earlier_work_as_data_and_nothing_where_
     told, untold = model.asked
     words = "g-1 answer (20261119-01): ```\nthe handler is shared\ng-1 left: docs"
     assert f"# Words about these goals\n\n````words\n{words}\n````" in told
-    assert "# Figures of these goals\n\n```figures\ng-1: 61 %" in told
+    assert "# Figures of these goals, and what a reader misses\n\n```figures\ng-1: 61 %" in told
     assert "# Stuck tasks\n\n```stuck\n20261118-02 (Tidy): needs" in told
     assert not any(heading in untold for heading in ("# Words", "# Figures", "# Stuck"))
 

@@ -36,6 +36,7 @@ from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.store.task_store import TaskStore
 
+LONGEST_MISSING = 1_200  # characters of what a reader misses: the planner plans from them
 LOOK = "a goal"  # its name among what the pool works on, where no task has such a one
 Standings = Callable[[str], Sequence[GoalStanding]]  # of a day
 
@@ -181,7 +182,7 @@ class GoalLooks:
         if not look.at_end or not self._books.is_read:
             return replace(look, verdict="cannot tell", text=one_line(why, 600))
         found = self._read(goal, look, why)
-        return replace(look, verdict=found.verdict, text=one_line(found.missing, 600))
+        return replace(look, verdict=found.verdict, text=one_line(found.missing, LONGEST_MISSING))
 
     def _figures(self, measures: Sequence[Measure], look: GoalLook) -> tuple[list[tuple[Measure, float]], str]:
         """Each with its figure; and why one cannot be taken, which leaves the goal to a reader."""
