@@ -9,12 +9,13 @@ import secrets
 import shlex
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from sisimpur.agents.devops.drivers.health_checker import PageLine
 from sisimpur.cli.setup.environments import BUILT, PACKAGES, VENV
@@ -24,6 +25,9 @@ from sisimpur.cli.wiring.workshop import BASE_PYTHON
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system.paths import Home
 from sisimpur.shared.system.process import run
+
+if TYPE_CHECKING:
+    from sisimpur.simulators.model.scripted_model import ScriptedModel
 
 DAY = CHECKOUT / "examples" / "exam_site_day"
 PROJECT = CHECKOUT / "examples" / "exam_site"
@@ -45,11 +49,8 @@ PLAIN = {"PATH": "/usr/bin:/bin"}
 
 def demo(arguments: Arguments) -> int:
     """Make a home with a sample project and a scripted model; then run a day like any other."""
-    from sisimpur.cli.commands import day, owner_commands
-    from sisimpur.simulators.discord.local_webhook import LocalWebhook
+    from sisimpur.cli.commands import day
     from sisimpur.simulators.model.pages import write_story
-    from sisimpur.simulators.model.script import read_script
-    from sisimpur.simulators.model.scripted_model import ScriptedModel
 
     place = arguments.home if arguments.chosen in NAMED else _new_place()
     home = place / "home"
@@ -57,20 +58,7 @@ def demo(arguments: Arguments) -> int:
         raise Misconfigured(f"{place} is not empty; name a new folder with --home, or none")
     print(f"home: {home}")
     print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml", flush=True)
-    _repository(place / "exam_site")
-    with (
-        ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model,
-        LocalWebhook(place / "discord") as discord,
-        _forge(arguments.forge, place) as (target, keys),
-        site_at(place / "site") as site,
-    ):
-        _write_keys(home / "config" / ".env", ANTHROPIC_BASE_URL=model.url, DISCORD_WEBHOOK_URL=discord.url, **keys)
-        print(owner_commands.make_home(Home(home), target))
-        print(f"what merges is served at {site.url}/ while the day lasts: code that a model wrote, in no sandbox")
-        print(f"to end it by hand: {site.typed('stop')}\n", flush=True)
-        _configure(home / "config" / "targets" / "exam_site.yaml", site.deploys_of(PACKAGES))
-        _record(home / "config" / "policy.yaml")
-        shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
+    with demo_home(place, arguments.forge, say=print, heard=_heard) as (model, site):
         code = day.run_day(Arguments("run-day", home), environment={})
         write_story(model.requests, place / "prompts")
         print()
@@ -80,9 +68,37 @@ def demo(arguments: Arguments) -> int:
     print(f"look around:  {command(home, 'show ID')}   (and: tasks, roadmap, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
     print(f"the prompts:  {place / 'prompts'}: what each role was asked, and what it answered")
-    forge = place / "github" / f"{SAMPLE}.git" if keys else home / ".state" / "forge" / "exam_site.git"
+    forge = place / "github" / f"{SAMPLE}.git" if arguments.forge == "github" else home / ".state/forge/exam_site.git"
     print(f"the branches: git -C {shlex.quote(str(forge))} log --oneline --all")
     return code
+
+
+@contextmanager
+def demo_home(
+    place: Path, forge: str = "", *, say: Callable[[str], None], heard: Callable[[str], None] | None = None
+) -> Iterator[tuple[ScriptedModel, DemoSite]]:
+    """Make `place`/home, ready for its day, and serve what it needs while the block lasts."""
+    from sisimpur.cli.commands.owner_commands import make_home
+    from sisimpur.simulators.discord.local_webhook import LocalWebhook
+    from sisimpur.simulators.model.script import read_script
+    from sisimpur.simulators.model.scripted_model import ScriptedModel
+
+    home = place / "home"
+    _repository(place / "exam_site")
+    with (
+        ScriptedModel(read_script(DAY / "script.yaml"), heard=heard) as model,
+        LocalWebhook(place / "discord") as discord,
+        _forge(forge, place) as (target, keys),
+        site_at(place / "site") as site,
+    ):
+        _write_keys(home / "config" / ".env", ANTHROPIC_BASE_URL=model.url, DISCORD_WEBHOOK_URL=discord.url, **keys)
+        say(make_home(Home(home), target))
+        say(f"what merges is served at {site.url}/ while the day lasts: code that a model wrote, in no sandbox")
+        say(f"to end it by hand: {site.typed('stop')}\n")
+        _configure(home / "config" / "targets" / "exam_site.yaml", site.deploys_of(PACKAGES))
+        _record(home / "config" / "policy.yaml")
+        shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
+        yield model, site
 
 
 def _print_views(home: Path) -> None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench.chaos.__main__ import CHECKER
+from bench.chaos.__main__ import KEY as DEMO_KEY
+from bench.chaos.checker import LAWS
 from bench.demo import arranging, on_tasks
 from sisimpur.agents.devops.drivers.health_checker import PageLine
 from sisimpur.cli.wiring.records import open_records
@@ -58,6 +63,34 @@ def test_the_demo_merges_corrects_rolls_back_and_asks_and_says_what_is_scripted(
     nothing_runs_any_more_and_the_site_can_be_seen_again(demo)
     the_share_of_a_tasks_tokens_that_goes_to_all_but_the_engine_is_known(demo)
     what_each_role_was_asked_and_answered_can_be_read(demo)
+    the_program_that_looks_after_kills_finds_nothing_and_then_each_damage(demo)
+
+
+def the_program_that_looks_after_kills_finds_nothing_and_then_each_damage(demo: Demo) -> None:
+    (billed,) = (sum(round(float(day["spent"]) * 10**9) for day in demo.asked("budget")),)
+    words = (sys.executable, "-I", str(CHECKER), str(demo.place), str(billed), str(5 * 10**9), DEMO_KEY)
+    assert run(words, env={"PATH": "/usr/bin:/bin"}, timeout=60).text.strip() == ""
+    damage(demo.place)
+    found = run(words, env={"PATH": "/usr/bin:/bin"}, timeout=60).text
+    assert {law.partition(":")[0] for law in found.splitlines()} >= {law.__name__.replace("_", " ") for law in LAWS}
+
+
+def damage(place: Path) -> None:
+    """Something of each kind that a kill might leave."""
+    home = place / "home"
+    with closing(sqlite3.connect(home / ".state" / "agents.db")) as book, book:
+        book.execute("update calls set amount = 0")
+        book.execute("insert into intents values ('k', 'push', '', '', 'planned', '', '')")
+        book.execute("update gate_runs set answer_json = replace(answer_json, '\"failed\":0', '\"failed\":1')")
+    with closing(sqlite3.connect(home / ".state/forge/exam_site.git/forge.db")) as forge, forge:
+        forge.execute("update item set state = 'closed' where number = 1")
+    task = next((home / "tasks" / "completed").glob("*.md"))
+    (home / "tasks" / "failed" / task.name).write_text(task.read_text())
+    (home / ".state" / "tmp" / "half.tmp").touch()
+    (home / "logs" / "cut.jsonl").write_text("{")
+    (place / "site" / "live").write_text("another commit\n")
+    (home / "PROGRESS.md").write_text(DEMO_KEY)
+    (home / ".state" / "mirror").rename(home / ".state" / "elsewhere")
 
 
 def what_each_role_was_asked_and_answered_can_be_read(demo: Demo) -> None:
