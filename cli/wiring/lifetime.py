@@ -61,12 +61,16 @@ def _tell(news: SimpleQueue[bool], wake: Callable[[], None]) -> None:
 # --- the team -------------------------------------------------------------------------------------------------
 
 
+def nobody_calls() -> None:
+    """Nothing is under way that a signal would have to end."""
+
+
 @dataclass
 class Quitting:
     """Whether we were asked to end. `end_calls`: called after each signal, in a thread of its own."""
 
     stop: Stop = field(default_factory=Stop)
-    end_calls: Callable[[], None] = field(default=lambda: None)
+    end_calls: Callable[[], None] = nobody_calls
 
     def asked(self) -> bool:
         return self.stop.asked

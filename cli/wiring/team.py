@@ -30,7 +30,7 @@ from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.config_watch import model_key
 from sisimpur.cli.wiring.deployment import make_deployment
 from sisimpur.cli.wiring.forge import TargetCode, open_code
-from sisimpur.cli.wiring.lifetime import Quitting
+from sisimpur.cli.wiring.lifetime import Quitting, nobody_calls
 from sisimpur.cli.wiring.model import Caching, make_client, make_meter
 from sisimpur.cli.wiring.orchestrator import Assembly
 from sisimpur.cli.wiring.parts import Roles, TeamParts
@@ -101,6 +101,7 @@ def open_team(
         finally:
             orchestrator.working.pool.end()
             workshop.close()
+            quit_.end_calls = nobody_calls  # the meter goes; the next team names its own
 
 
 def same_target(records: Records) -> None:
