@@ -40,6 +40,7 @@ from sisimpur.cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
 from sisimpur.shared.llm.llm_client import PATIENCE, LlmClient
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.work import PlanAnswer, PlanOrder, Run
 from sisimpur.shared.money.pricing import Pricing, Unpriced
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.notify.notice import Notifier
@@ -197,11 +198,16 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         work=records.home.work,
     )
+
+    def plan(run: Run, order: PlanOrder, commit: str) -> PlanAnswer:
+        workshop.prepare(mirror, commit)  # whatever is planned will be tested
+        return planner.plan(run, order, SourceSnapshot(mirror, commit))
+
     return Roles(
         reader=Interpreter(asker, prompts),
         evaluator=GoalEvaluator(asker, prompts),
         look=lambda texts: _code_facts(code, analyzer, texts),
-        planner=lambda run, order, commit: planner.plan(run, order, SourceSnapshot(mirror, commit)),
+        planner=plan,
         change=change,
         deployment=make_deployment(records, mirror, stopping, session.yields, parts.print_line, outgoing.clean),
         research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sisimpur.agents.coder.engine.engine import Engine
@@ -21,6 +22,7 @@ from sisimpur.shared.sandbox.bubblewrap import never
 if TYPE_CHECKING:
     from sisimpur.agents.coder.engine.aider_runner import AiderEngine
     from sisimpur.agents.coder.engine.aider_warm import WarmAider
+    from sisimpur.agents.qa.runner.environment_store import Environments
     from sisimpur.shared.sandbox.linter import RuffLinter
 import platform
 from collections.abc import Mapping, Sequence
@@ -30,7 +32,7 @@ from typing import TYPE_CHECKING
 
 from sisimpur.agents.orchestrator.upkeep.upkeep_pins import Releases
 from sisimpur.agents.orchestrator.upkeep.upkeeping import UpkeepTools
-from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.money.pricing import Pricing, Unpriced
 from sisimpur.shared.money.token_budget import Ask
 from sisimpur.shared.sandbox.linter import MOST_CHARS, MOST_FILES, Lint
@@ -49,6 +51,7 @@ class Workshop(Protocol):
 
     def engine(self) -> Engine: ...
     def bench(self, mirror: Mirror) -> Bench: ...
+    def prepare(self, mirror: Mirror, commit: str) -> None: ...
     def linter(self) -> Linter: ...
     def tools(self) -> Mapping[str, Lints]: ...
     def close(self) -> None: ...
@@ -62,9 +65,16 @@ class BoxWorkshop:
         self._settings = records.settings
         self._print_line = print_line
         self._stop = stop
+        self._is_closed = False
+        self._ahead: list[Thread] = []
+        self._made: Environments | None = None
+        self._making = Lock()
 
     def close(self) -> None:
         """End what was started here."""
+        self._is_closed = True
+        for thread in self._ahead:
+            thread.join()
         if "_aider" in self.__dict__:
             self._aider.close()
 
@@ -76,7 +86,7 @@ class BoxWorkshop:
 
         box = find_box(self._home.temporary)
         require(attack(box, self._home.temporary))
-        return Stoppable(box, self._stop)
+        return Stoppable(box, lambda: self._is_closed or self._stop())
 
     def engine(self) -> Engine:
         """Return Aider, always the same one: its server is shared."""
@@ -99,22 +109,40 @@ class BoxWorkshop:
     def bench(self, mirror: Mirror) -> Bench:
         """Return the target's tests, with an environment of their own."""
         from sisimpur.agents.qa.runner.bench import BoxBench
+
+        target = self._settings.target.file
+        limits = JobLimits(seconds=target.minutes * 60, memory_mb=target.memory)
+        return BoxBench(self.box, mirror, self._environments(mirror), self._home.work, limits)
+
+    def prepare(self, mirror: Mirror, commit: str) -> None:
+        """Begin to install what the commit's tests need, beside other work. Tests that need it say what fails."""
+
+        def install() -> None:
+            with suppress(TeamError):
+                self._environments(mirror).ready(commit)
+
+        self._ahead.append(Thread(target=install, name="environment", daemon=True))
+        self._ahead[-1].start()
+
+    def _environments(self, mirror: Mirror) -> Environments:
+        with self._making:
+            self._made = self._made or self._environments_of(mirror)
+            return self._made
+
+    def _environments_of(self, mirror: Mirror) -> Environments:
         from sisimpur.agents.qa.runner.environment_build import INSTALL, Setup
         from sisimpur.agents.qa.runner.environment_store import Environments
 
-        home, target = self._home, self._settings.target
-        seconds = target.file.minutes * 60
+        target = self._settings.target
         setup = Setup(
             target.name,
             Path(target.file.python or BASE_PYTHON),
             target.file.setup,
             Path(target.file.packages) if target.file.packages else None,
             target.file.index,
-            replace(INSTALL, seconds=seconds),
+            replace(INSTALL, seconds=target.file.minutes * 60),
         )
-        environments = Environments(self.box, mirror, home.environments, setup, self._print_line)
-        limits = JobLimits(seconds=seconds, memory_mb=target.file.memory)
-        return BoxBench(self.box, mirror, environments, home.work, limits)
+        return Environments(self.box, mirror, self._home.environments, setup, self._print_line)
 
     def linter(self) -> Linter:
         return self._ruff

@@ -232,6 +232,7 @@ class Stage:
     unrun: Callable[[Mapping[str, str]], Mapping[str, Sequence[int]]] | None = None  # None: nobody counts
     lints: Callable[[Mapping[str, str]], Sequence[Lint]] = lambda _: ()  # what a linter finds in these files
     services: list[Notifier] = field(default_factory=list)  # where the owner reads messages
+    prepared: list[str] = field(default_factory=list)  # commits whose tests' needs were asked for ahead
 
     @property
     def home(self) -> Home:
@@ -335,6 +336,10 @@ class ScriptedWorkshop:
     def bench(self, mirror: Mirror) -> Bench:
         self.sandbox()
         return ScriptedBench(mirror, self.stage.tests, trace=self.stage.trace, unrun=self.stage.unrun)
+
+    def prepare(self, mirror: Mirror, commit: str) -> None:
+        """Nothing is installed."""
+        self.stage.prepared.append(commit)
 
     def linter(self) -> ScriptedWorkshop:
         return self
