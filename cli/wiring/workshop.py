@@ -21,6 +21,7 @@ from sisimpur.shared.sandbox.bubblewrap import never
 if TYPE_CHECKING:
     from sisimpur.agents.coder.engine.aider_runner import AiderEngine
     from sisimpur.agents.coder.engine.aider_warm import WarmAider
+    from sisimpur.agents.qa.runner.bench import BoxBench
     from sisimpur.shared.sandbox.linter import RuffLinter
 import platform
 from collections.abc import Mapping, Sequence
@@ -62,11 +63,14 @@ class BoxWorkshop:
         self._settings = records.settings
         self._print_line = print_line
         self._stop = stop
+        self._benches: list[BoxBench] = []
 
     def close(self) -> None:
         """End what was started here."""
         if "_aider" in self.__dict__:
             self._aider.close()
+        for bench in self._benches:
+            bench.close()
 
     @cached_property
     def box(self) -> Box:
@@ -114,7 +118,8 @@ class BoxWorkshop:
         )
         environments = Environments(self.box, mirror, home.environments, setup, self._print_line)
         limits = JobLimits(seconds=seconds, memory_mb=target.file.memory)
-        return BoxBench(self.box, mirror, environments, home.work, limits)
+        self._benches.append(BoxBench(self.box, mirror, environments, home.work, limits))
+        return self._benches[-1]
 
     def linter(self) -> Linter:
         return self._ruff

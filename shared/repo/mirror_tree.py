@@ -70,11 +70,14 @@ def check_out(repository: Repository, entries: Sequence[TreeEntry], target: Path
     target.mkdir(exist_ok=True)
     if any(target.iterdir()):
         raise Refused(f"{target.name}: the folder for the check-out is not empty")
-    repository.write_out(((entry.mode, entry.blob, entry.path) for entry in entries), target)
+    if entries:
+        repository.write_out(((entry.mode, entry.blob, entry.path) for entry in entries), target)
 
 
-def difference(old: Iterable[TreeEntry], new: Iterable[TreeEntry]) -> tuple[list[TreeEntry], list[str]]:
+def difference(old: Sequence[TreeEntry], new: Sequence[TreeEntry]) -> tuple[list[TreeEntry], list[str]]:
     """(what is to be written, the paths that are to go) where the old files lie and the new ones are wanted. Pure."""
+    if old == new:
+        return [], []
     before, after = set(old), set(new)
     gone = {entry.path for entry in before - after} - {entry.path for entry in after}
     return sorted(after - before, key=lambda entry: entry.path), sorted(gone)
