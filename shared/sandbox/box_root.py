@@ -86,6 +86,8 @@ def _host() -> Iterator[str]:
 
 
 def _private(job: Job) -> Iterator[str]:
+    if lost := job.under.keys() - job.private.keys():
+        raise Refused(f"{', '.join(sorted(lost))}: files lie under a private folder only")
     yield from ("--dev", "/dev", "--proc", "/proc")
     for path, size in {**dict.fromkeys(SCRATCH, job.limits.tmp_mb), **job.private}.items():
         if not path.startswith("/") or size < 1:  # without a size it would take half of the machine's memory

@@ -109,8 +109,11 @@ OUT = "/out"
 SCRIPT = f"""exec 2>&1
 cd {JOB} || exit 1
 if [ "$3" ]; then
-xargs -0r rm -f -- </src/gone && xargs -0r rmdir -p --ignore-fail-on-non-empty -- </src/left 2>/dev/null
-cp -a --remove-destination /src/new/. . || exit 1
+xargs -0r rm -f -- </src/gone || exit 1
+for step in 'cp -a --remove-destination /src/new/. .' :; do
+xargs -0r rmdir -p --ignore-fail-on-non-empty -- </src/left 2>/dev/null
+$step || exit 1
+done
 fi
 sh -c "$1"
 code=$?
