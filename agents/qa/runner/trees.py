@@ -28,7 +28,7 @@ MOST_BYTES = 16 * MB  # of these files
 
 
 @dataclass
-class Tree:
+class KeptTree:
     """A kept check-out. `users`: the runs that see it now."""
 
     commit: str
@@ -57,7 +57,7 @@ class Trees:
     mirror: Mirror
     scratch: Path
     limits: ChangeLimits
-    _kept: list[Tree] = field(default_factory=list)  # the one used last at the end
+    _kept: list[KeptTree] = field(default_factory=list)  # the one used last at the end
     _names: Iterator[int] = field(default_factory=count)
     _place: Path | None = None
     _turn: Lock = field(default_factory=Lock)  # two that need the same one do not both write it
@@ -85,18 +85,18 @@ class Trees:
                 remove_folder(self._place)
                 self._place = None
 
-    def _nearest(self, commit: str) -> tuple[Tree, Near] | None:
+    def _nearest(self, commit: str) -> tuple[KeptTree, Near] | None:
         for tree in reversed(self._kept):
             near = Near(tree.folder, *difference(self.mirror.tree(tree.commit), self.mirror.tree(commit)))
             if near.is_near and tree.folder.is_dir():  # somebody may have emptied the folder
                 return tree, near
         return None
 
-    def _new(self, commit: str) -> tuple[Tree, Near]:
+    def _new(self, commit: str) -> tuple[KeptTree, Near]:
         if self._place is None:
             self.scratch.mkdir(parents=True, exist_ok=True)
             self._place = Path(tempfile.mkdtemp(prefix="trees-", dir=self.scratch))
-        tree = Tree(commit, self._place / str(next(self._names)))
+        tree = KeptTree(commit, self._place / str(next(self._names)))
         try:
             self.mirror.check_out(commit, tree.folder, self.limits)
             hand_over(tree.folder)
