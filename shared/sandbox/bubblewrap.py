@@ -96,13 +96,16 @@ class Bubblewrap:
             (Path(name) / "before").mkdir()
             (Path(name) / "before/file").write_text("ours\n", "ascii")
             hand_over(Path(name))
-            job = Job(("sh", "-c", SHARED), cwd="/job", private={"/job": 1}, under={"/job": Path(name)})
+            job = Job(("sh", "-c", SHARED), cwd="/job", limits=JobLimits(seconds=20), private={"/job": 1})
+            job = replace(job, under={"/job": Path(name)})
             try:
                 done = process.repeated(lambda: self._run(job))
             except Misconfigured as problem:
-                return str(problem)
-            is_ours = (Path(name) / "before/file").read_text("ascii") == "ours\n"
-        return "" if done.text == "mine\n" and is_ours else f"an overlay does not hold here: {_last_line(done)}"
+                return str(problem).partition(": type ")[0]
+            with suppress(OSError):
+                if (Path(name) / "before/file").read_text("ascii") == "ours\n" and done.text == "mine\n":
+                    return ""
+        return "an overlay does not do here what it should"
 
     def _run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
         mounts = self._mounts(job)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -21,6 +23,7 @@ from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import Bubblewrap, Job, JobLimits, find_box, hand_over
+from sisimpur.shared.sandbox.bubblewrap import PROGRAMS
 from tests.repositories import commit, repository
 
 Files = Mapping[str, str]
@@ -265,3 +268,35 @@ def test_only_a_private_folder_has_something_under_it(box: Bubblewrap, below: Pa
         Bubblewrap._run(box, Job(("true",), private={"/job": 1}, under={"/other": below}))
     with pytest.raises(Refused, match="does not exist"):
         box.run(Job(("true",), private={"/job": 1}, under={"/job": below / "none"}))
+
+
+@only_root
+@pytest.mark.parametrize(
+    ("refuses", "reason"),
+    [
+        pytest.param("*overlay*) echo 'mount: unknown filesystem type' >&2; exit 32", "unknown filesystem", id="none"),
+        pytest.param("*redirect_dir*) echo 'mount: bad option' >&2; exit 32", "bad option", id="moves no folder"),
+        pytest.param('*overlay*) low="${4##*lowerdir=}"; exec /usr/bin/mount --bind "${low%%,*}" "$6"',
+                     "does not do here what it should", id="no overlay at all: what is written lands below"),
+    ],
+)  # fmt: skip
+def test_a_machine_without_such_an_overlay_copies_and_says_why(
+    tmp_path: Path, below: Path, refuses: str, reason: str
+) -> None:
+    job = Job(("sh", "-c", "mv folder f && cat f/file"), cwd="/job", private={"/job": 5}, under={"/job": below})
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as programs:  # the box has a /tmp of its own before it mounts
+        mount = Path(programs) / "mount"
+        mount.write_text(f'#!/bin/sh\ncase "$*" in {refuses};; esac\nexec /usr/bin/mount "$@"\n')
+        mount.chmod(0o755)
+        box = Bubblewrap(tmp_path / "box", f"{programs}:{PROGRAMS}")
+        assert reason in box.copies
+        assert box.run(job).text == "ours\n"
+
+
+def test_runs_at_the_same_time_share_a_tree_and_do_not_see_each_other(box: Bubblewrap, target: Target) -> None:
+    sha = target.commit(FILES, LINKS)
+    meets = "echo $0 >>a; rm b/c; for _ in 1 2 3 4 5; do sleep 0.1; cat a; ls b; done | sort | uniq -c"
+    with closing(target.bench(box)) as bench, ThreadPoolExecutor(3) as pool:
+        said = [made.output.split() for made in pool.map(lambda _: run(bench, sha, meets), range(3))]
+        assert len(target.kept()) == 1
+    assert said == [["5", "1", "5", "d", "5", "sh"]] * 3
