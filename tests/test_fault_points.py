@@ -251,7 +251,7 @@ EXEMPT: Mapping[str, str] = {
         "the task's folder and the box's; the commit alone lasts, and the committer passes the points"
     ),
     "agents/devops/ci/workflow_lint": "a scratch folder",
-    "shared/repo/mirror_tree": "a check-out in a scratch folder",
+    "agents/qa/runner/trees": "scratch folders, which go at each start",
     "agents/qa/runner/bench": "a scratch folder; gate_book passes the points before and after the tests",
     "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     "agents/orchestrator/coding:Coding.code": "the task's folder, which goes at each start",

@@ -140,11 +140,12 @@ def _sandbox() -> Iterator[SetupFinding]:
         with tempfile.TemporaryDirectory(prefix="sisimpur-doctor-") as scratch:
             box = find_box(Path(scratch))
             checks = attack(box, Path(scratch))
+            files = f"a copy for each run ({box.copies})" if box.copies else "shared by all runs"
     except TeamError as problem:
         yield SetupFinding("sandbox", False, str(problem))
         return
     through = [f"{check.name} ({check.detail})" for check in checks if not check.stopped]
-    told = f"{box.name} {box.version}, {box.quality}: {len(checks)} attacks, all stopped"
+    told = f"{box.name} {box.version}, {box.quality}: {len(checks)} attacks, all stopped; files of tests: {files}"
     yield SetupFinding("sandbox", not through, told if not through else f"not stopped: {'; '.join(through)}")
 
 

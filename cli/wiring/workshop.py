@@ -22,6 +22,7 @@ from sisimpur.shared.sandbox.bubblewrap import never
 if TYPE_CHECKING:
     from sisimpur.agents.coder.engine.aider_runner import AiderEngine
     from sisimpur.agents.coder.engine.aider_warm import WarmAider
+    from sisimpur.agents.qa.runner.bench import BoxBench
     from sisimpur.agents.qa.runner.environment_store import Environments
     from sisimpur.shared.sandbox.linter import RuffLinter
 import platform
@@ -65,10 +66,11 @@ class BoxWorkshop:
         self._settings = records.settings
         self._print_line = print_line
         self._stop = stop
-        self._is_closed = False
-        self._ahead: list[Thread] = []
+        self._benches: list[BoxBench] = []
         self._made: Environments | None = None
         self._making = Lock()
+        self._ahead: list[Thread] = []
+        self._is_closed = False
 
     def close(self) -> None:
         """End what was started here."""
@@ -77,6 +79,8 @@ class BoxWorkshop:
             thread.join()
         if "_aider" in self.__dict__:
             self._aider.close()
+        for bench in self._benches:
+            bench.close()
 
     @cached_property
     def box(self) -> Box:
@@ -86,7 +90,7 @@ class BoxWorkshop:
 
         box = find_box(self._home.temporary)
         require(attack(box, self._home.temporary))
-        return Stoppable(box, lambda: self._is_closed or self._stop())
+        return Stoppable(box, self._stop)
 
     def engine(self) -> Engine:
         """Return Aider, always the same one: its server is shared."""
@@ -112,7 +116,8 @@ class BoxWorkshop:
 
         target = self._settings.target.file
         limits = JobLimits(seconds=target.minutes * 60, memory_mb=target.memory)
-        return BoxBench(self.box, mirror, self._environments(mirror), self._home.work, limits)
+        self._benches.append(BoxBench(self.box, mirror, self._environments(mirror), self._home.work, limits))
+        return self._benches[-1]
 
     def prepare(self, mirror: Mirror, commit: str) -> None:
         """Begin to install what the commit's tests need, beside other work. Tests that need it say what fails."""
@@ -142,7 +147,8 @@ class BoxWorkshop:
             target.file.index,
             replace(INSTALL, seconds=target.file.minutes * 60),
         )
-        return Environments(self.box, mirror, self._home.environments, setup, self._print_line)
+        box = Stoppable(self.box, lambda: self._is_closed)
+        return Environments(box, mirror, self._home.environments, setup, self._print_line)
 
     def linter(self) -> Linter:
         return self._ruff

@@ -7,7 +7,7 @@ at refs/remotes/origin/<branch>, an attempt's commit at refs/attempts/<task>.a<n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -224,7 +224,11 @@ class Mirror:
 
     def check_out(self, sha: str, target: Path, limits: ChangeLimits | None = None) -> None:
         """The commit's exact bytes as plain files below `target`, which is created or empty."""
-        mirror_tree.check_out(self.repository, self.tree(sha), target, limits or ChangeLimits())
+        self.write_out(self.tree(sha), target, limits)
+
+    def write_out(self, entries: Sequence[TreeEntry], target: Path, limits: ChangeLimits | None = None) -> None:
+        """Write some files of a commit, as check_out does with all of them."""
+        mirror_tree.check_out(self.repository, entries, target, limits or ChangeLimits())
 
     def diff(self, old: str, new: str, limit: int = LIMIT) -> bytes:
         """The whole change as a patch, whatever the repository's attributes say."""

@@ -23,6 +23,7 @@ from sisimpur.shared.repo.remote import telling_line
 from sisimpur.shared.system.fault import fault_point
 
 MOST_PATHS = 50  # of a conflict that are named
+MERGED = 1_000  # bytes that an answer takes in memory, about
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,18 @@ def tree_id(repository: Repository, sha: str) -> str:
 
 
 def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflict:
-    """The id of the tree of both."""
-    done = repository.try_git("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
-    if done.code > 1:
-        raise CommandFailed(f"git merge-tree: {telling_line(done.complaint)}")
-    tree, *paths = done.text.split("\0")
-    return _conflict(set(paths) - {""}) if done.code else tree.strip()
+    """The id of the tree of both. It never changes: it is asked for once, unless what was made has been tidied away."""
+
+    def ask() -> str | Conflict:
+        done = repository.try_git("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
+        if done.code > 1:
+            raise CommandFailed(f"git merge-tree: {telling_line(done.complaint)}")
+        tree, *paths = done.text.split("\0")
+        return _conflict(set(paths) - {""}) if done.code else tree.strip()
+
+    told = repository.answers.once(("merge-tree", onto, commit), ask, lambda _: MERGED)
+    is_gone = isinstance(told, str) and repository.find([told]) == [None]
+    return ask() if is_gone else told
 
 
 # --- details -------------------------------------------------------------------------------------------------

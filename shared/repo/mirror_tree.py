@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sisimpur.shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
+from sisimpur.shared.model.change import LINK, SUBMODULE, ChangeLimits
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.scope import reads_as_dot_git
 from sisimpur.shared.repo.objects import Repository
@@ -59,21 +60,27 @@ def contents(repository: Repository, entries: Iterable[TreeEntry]) -> Iterator[t
 
 
 def check_out(repository: Repository, entries: Sequence[TreeEntry], target: Path, limits: ChangeLimits) -> None:
-    """A commit's files below `target`, which is created or empty. Refused: what a box or the committer cannot take.
-
-    All folders come first: where something lies in it, a folder stands, and nothing is ever written through a link.
-    """
+    """These files below `target`, which is created or empty. Refused: what a box or the committer cannot take."""
     _check(entries, limits)
+    for entry, data in contents(repository, (entry for entry in entries if entry.mode == LINK)):
+        checked_link(entry.path, os.fsdecode(data))
+    for entry, data in contents(repository, (entry for entry in entries if _is_attributes(entry))):
+        if LFS.search(data):
+            raise Refused(f"{entry.path}: files kept by Git LFS (filter=lfs): not supported")
     target.mkdir(exist_ok=True)
     if any(target.iterdir()):
         raise Refused(f"{target.name}: the folder for the check-out is not empty")
-    try:
-        for folder in sorted({os.path.dirname(entry.path) for entry in entries}):
-            os.makedirs(os.path.join(target, folder), exist_ok=True)
-        for entry, data in contents(repository, entries):
-            _write(target, entry, data)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise Refused(f"{error.filename}: two names of the repository are one here; not supported") from None
+    if entries:
+        repository.write_out(((entry.mode, entry.blob, entry.path) for entry in entries), target)
+
+
+def difference(old: Sequence[TreeEntry], new: Sequence[TreeEntry]) -> tuple[list[TreeEntry], list[str]]:
+    """(what is to be written, the paths that are to go) where the old files lie and the new ones are wanted. Pure."""
+    if old == new:
+        return [], []
+    before, after = set(old), set(new)
+    gone = {entry.path for entry in before - after} - {entry.path for entry in after}
+    return sorted(after - before, key=lambda entry: entry.path), sorted(gone)
 
 
 # --- details -------------------------------------------------------------------------------------------------
@@ -114,6 +121,18 @@ def _check(entries: Sequence[TreeEntry], limits: ChangeLimits) -> None:
     for entry in entries:
         if reason := _unfit(entry, limits):
             raise Refused(f"{entry.path!r}: {reason}")
+    _check_names([entry.path for entry in entries])
+
+
+def _check_names(paths: Sequence[str]) -> None:
+    """Nothing may be written through a link or a file: where something lies in it, a folder stands."""
+    names, todo = set(paths), {os.path.dirname(path) for path in paths}
+    twice = {path for path, number in Counter(paths).items() if number > 1} if len(names) < len(paths) else set()
+    while todo - {""}:
+        twice |= todo & names
+        todo = {os.path.dirname(folder) for folder in todo}
+    if twice:
+        raise Refused(f"{min(twice)}: two names of the repository are one here; not supported")
 
 
 def _unfit(entry: TreeEntry, limits: ChangeLimits) -> str | None:
@@ -128,17 +147,8 @@ def _unfit(entry: TreeEntry, limits: ChangeLimits) -> str | None:
     return None
 
 
-def _write(target: Path, entry: TreeEntry, data: bytes) -> None:
-    place = os.path.join(target, entry.path)
-    if entry.mode == LINK:
-        os.symlink(checked_link(entry.path, os.fsdecode(data)), place)
-        return
-    if os.path.basename(entry.path) == ".gitattributes" and LFS.search(data):
-        raise Refused(f"{entry.path}: files kept by Git LFS (filter=lfs): not supported")
-    mode = 0o755 if entry.mode == EXECUTABLE else 0o644
-    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
+def _is_attributes(entry: TreeEntry) -> bool:
+    return entry.mode != LINK and os.path.basename(entry.path) == ".gitattributes"
 
 
 def checked_link(path: str, leads_to: str) -> str:

@@ -7,6 +7,7 @@ packed since.
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,13 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
-from sisimpur.shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, try_git
+from sisimpur.shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, git, try_git
 from sisimpur.shared.repo.remote import Remote, telling_line
 from sisimpur.shared.system.process import Finished, KeptProgram
 
 SECONDS = 60.0  # for one answer
+LONG = 600.0  # seconds for all files of a commit
+AS_IT_IS = "* -text -eol -crlf -ident -filter -working-tree-encoding\n"  # gitattributes(5): no rule for any file
 MOST_BYTES = 48_000_000  # of answers that are remembered
 MOST_KEPT = 20_000  # commits whose parents are remembered
 LONGEST_COMMIT = 1_000_000  # bytes of one whose parents are read here
@@ -153,6 +156,22 @@ class Repository:
     ) -> Finished:
         """As git(), but a bad exit code is an answer. Only with `remote` it may speak to another repository."""
         return try_git(self.path, *arguments, data=data, timeout=timeout, limit=limit, remote=remote)
+
+    def write_out(self, files: Iterable[tuple[str, str, str]], folder: Path) -> None:
+        """Write (mode, blob, path) below a folder as plain files with their exact bytes.
+
+        git writes them for a repository of its own, which borrows our objects and whose attributes undo all others.
+        """
+        told = "".join(f"{mode} {blob}\t{path}\0" for mode, blob, path in files).encode()
+        with tempfile.TemporaryDirectory(prefix=".git-", dir=folder.parent) as name:
+            place, prefix = Path(name), f"--prefix={folder.absolute()}/"
+            (place / "refs").mkdir()
+            (place / "info").mkdir()
+            (place / "info/attributes").write_text(AS_IT_IS, "ascii")
+            (place / "HEAD").write_text("ref: refs/heads/none\n", "ascii")
+            (place / "objects").symlink_to(self.path.resolve() / "objects")
+            git(place, "update-index", "-z", "--index-info", data=told)
+            git(place, "checkout-index", "--all", "--force", "--quiet", prefix, timeout=LONG)
 
     def close(self) -> None:
         with self._lock:

@@ -70,7 +70,7 @@ class Box(Protocol):
         """Run the job to its end. `stop` is asked ten times a second. Refused: the job cannot be boxed safely."""
 
 
-def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
+def find_box(scratch: Path, search: str = PROGRAMS) -> Bubblewrap:
     """The best box of this machine, after it has run one command. `scratch`: a folder of ours for its files.
 
     Misconfigured: there is none; the text names each try and what to type.

@@ -42,12 +42,14 @@ class Job:
     """One command for a box.
 
     `private`: empty folders of its own besides /tmp, absolute path -> MB; they take memory and are gone with the box.
-    Mounts lie over them, later ones over earlier ones. `env` is added to PATH, HOME and LANG. `mask`: names (with `*`)
-    at the top of each writable folder that are covered by nothing. `meter`: a unix socket; the command finds it as
-    http://127.0.0.1:METER_PORT, and it must be open to `box_uid()`. `pulse`: asked every few seconds if `stall` is
-    limited; another answer than before shows that something happens, where it cannot be seen on the box itself.
-    `channel`: a descriptor from 10 on that the command inherits under its number. Such a command serves many tasks:
-    what its writable mounts take is counted by whoever speaks to it.
+    `under`: one of these -> a folder of ours, owned by the box's user, whose files it holds at first; what the job does
+    to them is gone with the box, and takes of its MB. Mounts lie over them, later ones over earlier ones. `env` is
+    added to PATH, HOME and LANG. `mask`: names (with `*`) at the top of each writable folder that are covered by
+    nothing. `meter`: a unix socket; the command finds it as http://127.0.0.1:METER_PORT, and it must be open to
+    `box_uid()`. `pulse`: asked every few seconds if `stall` is limited; another answer than before shows that something
+    happens, where it cannot be seen on the box itself. `channel`: a descriptor from 10 on that the command inherits
+    under its number. Such a command serves many tasks: what its writable mounts take is counted by whoever speaks to
+    it.
     """
 
     command: tuple[str, ...]
@@ -58,6 +60,7 @@ class Job:
     mask: tuple[str, ...] = ()
     meter: Path | None = None
     private: Mapping[str, int] = field(default_factory=dict)
+    under: Mapping[str, Path] = field(default_factory=dict)
     pulse: Callable[[], object] | None = field(default=None, compare=False)
     channel: int | None = None
 

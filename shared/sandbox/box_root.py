@@ -57,6 +57,8 @@ def options(job: Job, mounts: tuple[Mount, ...], names: dict[Path, str]) -> Iter
     """
     yield from _host()
     yield from _private(job)
+    for number, path in enumerate(job.under):
+        yield from ("--bind", f"{_upper(number)}/seen", path)
     ours = names[mounts[0].source]
     for name in ("passwd", "group", "hosts"):
         yield from ("--ro-bind", f"{ours}/{name}", f"/etc/{name}")
@@ -84,10 +86,14 @@ def _host() -> Iterator[str]:
 
 
 def _private(job: Job) -> Iterator[str]:
+    if lost := job.under.keys() - job.private.keys():
+        raise Refused(f"{', '.join(sorted(lost))}: files lie under a private folder only")
     yield from ("--dev", "/dev", "--proc", "/proc")
     for path, size in {**dict.fromkeys(SCRATCH, job.limits.tmp_mb), **job.private}.items():
         if not path.startswith("/") or size < 1:  # without a size it would take half of the machine's memory
             raise Refused(f"{path!r} of {size} MB cannot be a private folder of the box")
+        if path in job.under:
+            continue
         yield from ("--size", str(size * MB), "--tmpfs", path)  # the size belongs to what follows it
 
 
@@ -150,6 +156,17 @@ def mount_table(names: dict[Path, str], stage: Path) -> bytes:
             bottom.touch()
         lines.append(f"{_escaped(source.resolve())} {_escaped(bottom)} none rbind 0 0\n")
     return os.fsencode("".join(lines) + f"{_escaped(stage)} {STAGE} none rbind 0 0\n")
+
+
+def layers(job: Job, names: dict[Path, str], stage: Path) -> Iterator[str]:
+    """Size, lower folder and place of each overlay, for whoever mounts them. The places are on the stage."""
+    for number, (path, source) in enumerate(job.under.items()):
+        _make(stage / Path(_upper(number)).name)
+        yield from (str(job.private[path] * MB), names[source], _upper(number))
+
+
+def _upper(number: int) -> str:
+    return f"{STAGE}/upper{number}"
 
 
 def _make(folder: Path) -> None:

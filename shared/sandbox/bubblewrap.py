@@ -9,14 +9,17 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
-from sisimpur.shared.sandbox.box_root import NOBODY, OURS, mount_table, options, staged, write_ours
+from sisimpur.shared.sandbox.box_root import NOBODY, OURS, hand_over, layers, mount_table, options, staged, write_ours
 from sisimpur.shared.sandbox.watchdog import watchdog
 from sisimpur.shared.system import process
 from sisimpur.shared.system.process import Finished
@@ -30,7 +33,20 @@ NAMESPACES = (
     *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"),
     *("--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "box"),
 )
-STAGED = '"$0" -a -T "$1" && shift && exec "$@"'
+STAGED = f"""
+"$0" -a -T "$1" && shift || exit
+while [ "$1" != -- ]; do  # size, lower folder, place
+"$0" -t tmpfs -o "nosuid,nodev,mode=755,size=$1" box "$3" && mkdir -m 755 "$3/upper" "$3/work" "$3/seen" &&
+chown {NOBODY}:{NOBODY} "$3/upper" &&
+"$0" -t overlay -o "nosuid,nodev,redirect_dir=on,lowerdir=$2,upperdir=$3/upper,workdir=$3/work" box "$3/seen" &&
+shift 3 || exit
+done
+shift
+exec "$@"
+"""
+UNDER = "/run/under"  # where the files lie that are copied, on a machine that cannot share them
+COPIED = 'while [ "$1" != -- ]; do cp -a "$1/." "$2/" && shift 2 || exit; done; shift; exec "$@"'
+SHARED = "mv before after && echo mine > after/file && cat after/file"  # a folder of below, elsewhere and changed
 
 # bwrap dies with its parent, but for some milliseconds at its start what it began does not die with it. So a guard in
 # the box reads from a pipe that nobody writes to: it ends when we are gone, and the guard ends all that is in there.
@@ -64,17 +80,45 @@ class Bubblewrap:
 
         Refused: the job cannot be boxed safely. Misconfigured: the box did not start. Unavailable: it does not end.
         """
+        if job.under and self.copies:
+            job = _copying(job)
+        return self._run(job, stop)
+
+    @cached_property
+    def copies(self) -> str:
+        """Why each box gets a copy of what it sees as `under`; empty: they share it, by an overlay. It is tried once.
+
+        An ordinary user's overlay cannot move folders: there the tests would not run as elsewhere.
+        """
+        if os.geteuid() != 0:
+            return "only for root an overlay can move folders"
+        with tempfile.TemporaryDirectory(prefix="layers-", dir=self._stage.parent) as name:
+            (Path(name) / "before").mkdir()
+            (Path(name) / "before/file").write_text("ours\n", "ascii")
+            hand_over(Path(name))
+            job = Job(("sh", "-c", SHARED), cwd="/job", limits=JobLimits(seconds=20), private={"/job": 1})
+            job = replace(job, under={"/job": Path(name)})
+            try:
+                done = process.repeated(lambda: self._run(job))
+            except Misconfigured as problem:
+                return str(problem).partition(": type ")[0]
+            with suppress(OSError):
+                if (Path(name) / "before/file").read_text("ascii") == "ours\n" and done.text == "mine\n":
+                    return ""
+        return "an overlay does not do here what it should"
+
+    def _run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
         mounts = self._mounts(job)
-        names = staged(tuple(mount.source for mount in mounts))
+        names = staged((*(mount.source for mount in mounts), *job.under.values()))
         told = _joined((*NAMESPACES, *options(job, mounts, names)))
-        table = mount_table(names, self._stage)
+        table, over = mount_table(names, self._stage), tuple(layers(job, names, self._stage))
         channel = () if job.channel is None else (job.channel,)
         writable = tuple(m.source for m in job.mounts if m.writable and m.source.is_dir() and not channel)
         watch = watchdog(job.limits, writable, stop, job.pulse)
         with _memory(told) as words, _memory(table, len(table)) as mounted, _memory(b"") as status, _pipe() as alive:
             try:
                 done = process.run(
-                    self._argv(job, words, mounted, status),
+                    (*self._entrance(mounted, over), *self._argv(job, words, mounted, status)),
                     env={},  # bwrap is the first process in the box, whose environment can be read there
                     timeout=job.limits.seconds,
                     data=alive,
@@ -93,7 +137,7 @@ class Bubblewrap:
         found = [Mount(self._ours, OURS), *job.mounts]
         if job.meter is not None:
             found += [*python_mounts(self._python), Mount(job.meter, METER_SOCKET)]
-        for mount in found:
+        for mount in (*found, *(Mount(source, target) for target, source in job.under.items())):
             if not mount.source.exists():
                 raise Refused(f"{mount.source} does not exist; the box cannot show it as {mount.target}")
         return tuple(found)
@@ -113,13 +157,13 @@ class Bubblewrap:
         descriptors = ("--json-status-fd", str(status), "--args", str(words), "--args", str(mounted), "--")
         guard = (self._program("sh"), "-c", *self._mark)
         inside = (*self._limited(job.limits), *guard, *self._forwarded(job), *job.command)
-        return (*self._entrance(mounted), self._bwrap, *descriptors, *inside)
+        return (self._bwrap, *descriptors, *inside)
 
-    def _entrance(self, mounted: int) -> tuple[str, ...]:
+    def _entrance(self, mounted: int, over: tuple[str, ...]) -> tuple[str, ...]:
         if os.geteuid() != 0:
             return ()
         own = (self._program("unshare"), "--mount", "--propagation", "private", "--")
-        stage = (self._program("sh"), "-c", STAGED, self._program("mount"), f"/dev/fd/{mounted}")
+        stage = (self._program("sh"), "-c", STAGED, self._program("mount"), f"/dev/fd/{mounted}", *over, "--")
         user = ("--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--no-new-privs", "--")
         return (*own, *stage, self._program("setpriv"), *user)
 
@@ -141,6 +185,14 @@ class Bubblewrap:
     def _version(self) -> str:
         said = process.run((self._bwrap, "--version"), env={}, timeout=10).text.split()
         return said[-1] if said else "of unknown version"
+
+
+def _copying(job: Job) -> Job:
+    """The same job, which begins with copying what lies under its folders."""
+    below = {target: Mount(source, f"{UNDER}{number}") for number, (target, source) in enumerate(job.under.items())}
+    pairs = (word for target, mount in below.items() for word in (mount.target, target))
+    command = ("sh", "-c", COPIED, "sh", *pairs, "--", *job.command)
+    return replace(job, command=command, mounts=(*job.mounts, *below.values()), under={})
 
 
 def _joined(words: tuple[str, ...]) -> bytes:

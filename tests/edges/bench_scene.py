@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,8 @@ class Scene:
     ) -> RawTestRun:
         """One run of these files' tests; nothing of it may be left on our disk."""
         mirror, sha = self.commit(files, links)
-        raw = self.bench(mirror, limits).run(SuiteOrder(sha, command, **{"cover": False, **order}))
+        with closing(self.bench(mirror, limits)) as bench:
+            raw = bench.run(SuiteOrder(sha, command, **{"cover": False, **order}))
         assert list(self.scratch.iterdir()) == []
         return raw
 

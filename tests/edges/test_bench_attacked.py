@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -311,7 +311,8 @@ def test_a_run_can_be_stopped_and_nobody_of_it_is_left(scene: Scene) -> None:
         seen.append(len(boxed(scene)))
         return len(seen) > 3 and seen[-1] >= 3 and time.monotonic() > began + 1
 
-    raw = scene.bench(mirror).run(SuiteOrder(sha, PYTEST, cover=False), stop)
+    with closing(scene.bench(mirror)) as bench:
+        raw = bench.run(SuiteOrder(sha, PYTEST, cover=False), stop)
     assert raw.end == "stopped"
     assert raw.seconds < SMALL.seconds
     assert max(seen) >= 3
@@ -333,7 +334,8 @@ SLOW = {"test_a.py": "import time\ndef test_a(): time.sleep(0.5)\n"}
 )
 def test_a_box_that_somebody_kills_says_nothing_of_its_tests(scene: Scene, times: int, end: str) -> None:
     mirror, sha = scene.commit(SLOW)
-    raw = scene.bench(mirror).run(SuiteOrder(sha, PYTEST, cover=False), killer_of_boxes(times))
+    with closing(scene.bench(mirror)) as bench:
+        raw = bench.run(SuiteOrder(sha, PYTEST, cover=False), killer_of_boxes(times))
     assert raw.end == end
     assert (outcomes(raw) == {"test_a.py::test_a": "passed"}) == (end == "exited")
     assert list(scene.scratch.iterdir()) == []

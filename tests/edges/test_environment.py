@@ -14,18 +14,25 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sisimpur.agents.qa.runner.environment_store import (
+    DEPENDENCIES,
     INSTALL,
     KEPT,
     Environments,
     EnvironmentStore,
     Setup,
     default_setup,
+    dependency_files,
 )
 from sisimpur.agents.qa.runner.suite import Environment
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Unavailable
+from sisimpur.shared.model.scope import matches
 from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.mirror_tree import TreeEntry
+from sisimpur.shared.repo.objects import Unchanging
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, Mount, find_box
 from sisimpur.shared.system import process
@@ -343,6 +350,42 @@ def test_a_change_of_what_is_installed_needs_another_environment(
     environments = target.environments(Script(), "sh ci/install.sh")
     before = environments.ready(base).key
     assert (environments.ready(target.commit(change)).key != before) == is_new
+
+
+PARTS = (
+    "requirements",
+    "REQS",
+    "setup.py",
+    "poetry",
+    ".lock",
+    "-lock",
+    ".yaml",
+    "pylock",
+    "environment",
+    "/",
+    "x",
+    "ſ",
+    "K",
+    "é",
+    "",
+)
+
+
+@given(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), min_size=1, max_size=6).map("".join).filter(bool))
+def test_no_file_that_says_what_is_installed_is_passed_over_at_a_glance(path: str) -> None:
+    seen = dependency_files([TreeEntry("100644", path, 1, "blob")], "")
+    assert bool(seen) == bool(matches(path, DEPENDENCIES))
+
+
+def test_what_a_commit_needs_is_read_once(target: Target) -> None:
+    target.commit(BEFORE)
+    base = target.commit({"lib.py": "base"})
+    environments = target.environments(Script())
+    built = environments.ready(base)
+    target.mirror.close()
+    (target.folder / "mirror.git/objects").rename(target.folder / "gone")  # nobody could read it again
+    target.mirror.repository.answers = Unchanging()
+    assert environments.ready(base) == built
 
 
 def test_what_a_change_wrote_is_not_run_for_an_environment_that_others_use(target: Target) -> None:

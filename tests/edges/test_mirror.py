@@ -237,6 +237,18 @@ def test_a_check_out_has_the_exact_bytes_whatever_attributes_say(still: Mirror, 
     assert not (tmp_path / "out/.git").exists()
 
 
+RULES = ("text eol=crlf", "ident", "working-tree-encoding=UTF-16LE-BOM", "filter=x", "export-subst", "crlf", "mine")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_rule_of_the_repository_changes_a_byte(mirror: Mirror, source: Path, tmp_path: Path, rule: str) -> None:
+    rules = f"[attr]mine ident eol=crlf\n* {rule}\n"
+    held = {"a": b"$Id$ $Format:%H$\n", "b/c": "ü\r\n\n".encode(), ".gitattributes": rules.encode()}
+    commit(source, held)
+    mirror.check_out(mirror.fetch("main"), tmp_path / "out")
+    assert {path: (tmp_path / "out" / path).read_bytes() for path in held} == held
+
+
 def made_by_hand(mirror: Mirror, *rows: str) -> str:
     """A commit that no git command would make: `MODE NAME CONTENT`, the name may hold anything."""
     lines = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -226,7 +227,8 @@ def an_engine(box: Box, place: Place) -> object:
 
 
 def the_suite(box: Box, place: Place) -> object:
-    return BoxBench(box, place.mirror, place, place.scratch).run(SuiteOrder(place.commit, "true"))
+    with closing(BoxBench(box, place.mirror, place, place.scratch)) as bench:
+        return bench.run(SuiteOrder(place.commit, "true"))
 
 
 def the_linter(box: Box, place: Place) -> object:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from sisimpur.shared.model.change import EXECUTABLE
 from sisimpur.shared.repo.objects import Answer, Found, Repository
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.process import Finished
@@ -119,6 +121,16 @@ class MemoryRepository(Repository):
             return None, b""
         kind, data = store.objects.held[sha]
         return Found(sha, kind, len(data)), data if what == "contents" else b""
+
+    def write_out(self, files: Iterable[tuple[str, str, str]], folder: Path) -> None:
+        for mode, blob, path in files:
+            place, data = folder / path, stored(self.path).objects.data(blob)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if mode == LINK:
+                place.symlink_to(os.fsdecode(data))
+            else:
+                place.write_bytes(data)
+                place.chmod(0o755 if mode == EXECUTABLE else 0o644)
 
     def try_git(
         self,

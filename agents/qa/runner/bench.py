@@ -3,7 +3,8 @@
 Each run has a box of its own: the commit's files in a private folder that is gone with the box, the environment
 read-only, no network, no socket. What comes out is written by the code that was tested: it is read as hostile files.
 
-    scratch/suite-*/src   the files              -> /src, copied to /job before the command starts
+    scratch/trees-*/<n>   the files, or nearly   -> what lies under /job (trees.py)
+    scratch/suite-*/src   what differs from that -> /src, laid over /job before the command starts
     scratch/suite-*/out   report, coverage       -> /out, the only thing that is writable and stays
     inside/               reporters, with the target's Python -> /run/gate
 """
@@ -15,17 +16,19 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
 from sisimpur.agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawTestRun, SuiteOrder
+from sisimpur.agents.qa.runner.trees import Near, Trees
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.scope import reads_as_dot_git
 from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.mirror_tree import TreeEntry
 from sisimpur.shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over, python_mounts
 from sisimpur.shared.sandbox.box_job import MB
 from sisimpur.shared.sandbox.bubblewrap import never
@@ -104,7 +107,14 @@ PROGRAMS = Path(sys.executable).parent.resolve()  # ours: linters that are insta
 OUT = "/out"
 
 SCRIPT = f"""exec 2>&1
-cp -a /src/. {JOB}/ && cd {JOB} || exit 1
+cd {JOB} || exit 1
+if [ "$3" ]; then
+xargs -0r rm -f -- </src/gone || exit 1
+for step in 'cp -a --remove-destination /src/new/. .' :; do
+xargs -0r rmdir -p --ignore-fail-on-non-empty -- </src/left 2>/dev/null
+$step || exit 1
+done
+fi
 sh -c "$1"
 code=$?
 if [ "$2" ]; then unset COVERAGE_PROCESS_START; python -I {GATE}/gate_coverage.py >/dev/null 2>&1; fi
@@ -119,9 +129,9 @@ class ProvidesEnvironments(Protocol):
         """BrokenSetup: it cannot be built."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class BoxBench:
-    """`scratch`: a folder of ours; a run's files lie there until it ends.
+    """`scratch`: a folder of ours; a run's files lie there until it ends, the trees that runs share until `close`.
 
     `limits`: of each run. No `stall` by itself: a long test is silent by right, and the time limit ends it.
     """
@@ -131,6 +141,9 @@ class BoxBench:
     environments: ProvidesEnvironments
     scratch: Path
     limits: JobLimits = field(default_factory=JobLimits)
+
+    def __post_init__(self) -> None:
+        self._trees = Trees(self.mirror, self.scratch, self._most)
 
     @property
     def quality(self) -> Literal["full", "reduced"]:
@@ -145,40 +158,75 @@ class BoxBench:
         raw, is_killed = self._run(order, environment, stop)
         return self._run(order, environment, stop)[0] if is_killed else raw
 
+    def close(self) -> None:
+        """Remove what was kept for the next run."""
+        self._trees.close()
+
+    @property
+    def _most(self) -> change.ChangeLimits:
+        return change.ChangeLimits(tree_bytes=MOST_FILES, file_bytes=self.limits.file_mb * MB)
+
     def _run(self, order: SuiteOrder, environment: Environment, stop: Callable[[], bool]) -> tuple[RawTestRun, bool]:
-        with self._laid_out(order) as place:
-            done = self.box.run(self._job(order, environment, place), stop)
+        with self._trees.near(order.commit) as near, self._laid_out(order, near) as place:
+            done = self.box.run(self._job(order, environment, place, near), stop)
             report, coverage = _left(place / "out/report.jsonl"), _left(place / "out/coverage.json")
         end = "killed" if done.is_killed and done.code < 0 else done.end
         return RawTestRun(end, done.code, done.seconds, done.text, report, coverage), done.is_killed
 
     @contextmanager
-    def _laid_out(self, order: SuiteOrder) -> Iterator[Path]:
+    def _laid_out(self, order: SuiteOrder, near: Near) -> Iterator[Path]:
         """A folder with `src` and `out`, for the box's user."""
-        self.scratch.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix="suite-", dir=self.scratch))
         try:
             (place / "out/lines").mkdir(parents=True)
-            most = change.ChangeLimits(tree_bytes=MOST_FILES, file_bytes=self.limits.file_mb * MB)
-            self.mirror.check_out(order.commit, place / "src", most)
-            lay(order.overlay, place / "src")
+            (place / "src").mkdir()
+            if _differs(order, near):
+                self._lay_over(order, near, place / "src")
             hand_over(place)
             yield place
         finally:
             remove_folder(place)
 
-    def _job(self, order: SuiteOrder, environment: Environment, place: Path) -> Job:
+    def _lay_over(self, order: SuiteOrder, near: Near, src: Path) -> None:
+        """`new`: the files to write; before, `gone`: the paths to remove, `left`: the folders that may be empty then.
+
+        What the order's own files lie on or lead through is written there first, so that it can be refused.
+        """
+        there = {entry.path: entry for entry in near.written}
+        if order.overlay:
+            there |= {entry.path: entry for entry in _touched(self.mirror.tree(order.commit), order.overlay)}
+        self.mirror.write_out(sorted(there.values(), key=lambda entry: entry.path), src / "new", self._most)
+        lay(order.overlay, src / "new")
+        gone = (*near.gone, *(path for path, data in order.overlay.items() if data is None))
+        left = {os.path.dirname(path) for path in gone} - {""}
+        for name, paths in (("gone", gone), ("left", sorted(left))):
+            (src / name).write_bytes(b"".join(path.encode() + b"\0" for path in paths))
+
+    def _job(self, order: SuiteOrder, environment: Environment, place: Path, near: Near) -> Job:
         own = (Mount(place / "src", "/src"), Mount(place / "out", OUT, writable=True), Mount(INSIDE, GATE))
         ours = python_mounts(PROGRAMS / Path(sys.executable).name) if order.programs else ()
+        how = ("count" if order.cover else "", "differs" if _differs(order, near) else "")
         return Job(
-            ("sh", "-c", SCRIPT, "sh", order.command, "count" if order.cover else ""),
+            ("sh", "-c", SCRIPT, "sh", order.command, *how),
             (*ours, *environment.mounts, *own),
             env=_with_ours(_variables(order, environment.env))
             if order.programs
             else _variables(order, environment.env),
             limits=self.limits,
             private={JOB: JOB_MB},
+            under={JOB: near.folder},
         )
+
+
+def _differs(order: SuiteOrder, near: Near) -> bool:
+    return bool(order.overlay or near.written or near.gone)
+
+
+def _touched(entries: Iterable[TreeEntry], paths: Iterable[str]) -> Iterator[TreeEntry]:
+    """The files that have one of these paths, lie on the way to one, or in one."""
+    folders = tuple(f"{path}/" for path in paths)
+    ways = {folder[:end] for folder in folders for end in range(len(folder)) if folder[end] == "/"}
+    return (entry for entry in entries if entry.path in ways or entry.path.startswith(folders))
 
 
 def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:

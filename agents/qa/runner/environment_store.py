@@ -160,6 +160,7 @@ DEPENDENCIES = (
 REQUIREMENTS = re.compile(
     r"(requirements([-_.](dev|tests?|testing|develop))?|(dev|tests?|testing)[-_.]requirements)\.txt"
 )
+LIKELY = re.compile("|".join(re.escape(max(re.split("[*/]", one), key=len)) for one in DEPENDENCIES), re.IGNORECASE)
 PACKAGE = re.compile(r"^\s*\[\s*(project|build-system)\s*\]", re.MULTILINE)
 
 
@@ -179,8 +180,13 @@ def default_setup(paths: Iterable[str], pyproject: str = "") -> str:
 
 def dependency_files(tree: Iterable[TreeEntry], setup: str) -> tuple[tuple[str, str], ...]:
     """(path, id of the content) of each file that may say what is installed: listed above, or named by the command."""
-    listed = (entry for entry in tree if matches(entry.path, DEPENDENCIES) or entry.path in setup)
+    listed = (entry for entry in tree if entry.path in setup or _is_listed(entry.path))
     return tuple(sorted((entry.path, f"{entry.mode} {entry.blob}") for entry in listed))
+
+
+def _is_listed(path: str) -> bool:
+    """Say no at once to most of very many files: each pattern has letters that must stand in the path."""
+    return bool(LIKELY.search(path) and matches(path, DEPENDENCIES))
 
 
 def key_of(*parts: str | Sequence[object]) -> str:
@@ -194,6 +200,8 @@ def key_of(*parts: str | Sequence[object]) -> str:
 __all__ = ["INSTALL", "Environments", "Setup"]
 
 VERSION = "1"  # part of each key: with another one all environments are built anew
+MOST_ASKED = 1_000  # commits whose wishes are remembered
+Asked = tuple[str, tuple[tuple[str, str], ...]]  # the command, and the files that say what is installed
 MOST_TRIES = 2  # of one environment, as long as this process lives
 
 
@@ -223,6 +231,7 @@ class Environments:
         self._builder = Builder(box, mirror, setup, print_progress, stop)
         self._version = ""
         self._failed: dict[str, list[str]] = {}
+        self._asked: dict[str, Asked] = {}  # by commit, which never changes
         self._turn = threading.Lock()  # two that need the same one do not both build it
 
     def ready(self, commit: str) -> Environment:
@@ -266,7 +275,14 @@ class Environments:
             return Recipe(key_of(*made_from), parent or commit, command)
         return Recipe(key_of(*made_from, self._mirror.tree_id(commit)), commit, command)
 
-    def _asks_for(self, commit: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    def _asks_for(self, commit: str) -> Asked:
+        if commit not in self._asked:
+            if len(self._asked) >= MOST_ASKED:
+                self._asked.clear()
+            self._asked[commit] = self._read(commit)
+        return self._asked[commit]
+
+    def _read(self, commit: str) -> Asked:
         tree = self._mirror.tree(commit)
         pyproject = self._mirror.read(commit, "pyproject.toml") or b""
         paths = (entry.path for entry in tree)
