@@ -25,6 +25,7 @@ SAID = """
         select 'review', id, author, body, at, verdict, sha from review where number = ?
     ) order by julianday(at), kind, id
 """
+OF_PULL = ("number", "title", "body", "head", "base", "head_sha", "state", "author", "merge_sha")  # columns and fields
 EPOCH = "1970-01-01T00:00:00+00:00"
 
 
@@ -220,9 +221,8 @@ class LocalForgeRepository(Database):
 
     def _pull(self, row: sqlite3.Row) -> Pull:
         """Made by hand: a home of years has thousands, and `prs` shows them all."""
-        names = ("number", "title", "body", "head", "base", "head_sha", "state")
         draft, labels, url = bool(row["draft"]), _names(row["labels"]), self._url(row["number"])
-        return Pull(*(row[name] for name in names), draft, labels, row["author"], url, merge_sha=row["merge_sha"])
+        return Pull(**{name: row[name] for name in OF_PULL}, draft=draft, labels=labels, url=url)
 
     def _url(self, number: int) -> str:
         return f"{self._home}#{number}"

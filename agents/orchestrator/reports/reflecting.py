@@ -163,7 +163,7 @@ def _not_begun(
 
 def _away(words: Iterable[str]) -> Cause | None:
     """What was missing, if these are words about that."""
-    return next((cause for cause in map(by_words, words) if cause in AWAY), None)
+    return next((cause for cause in map(by_words, filter(None, words)) if cause in AWAY), None)
 
 
 def _told_of(task: str, text: str) -> str:
