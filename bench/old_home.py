@@ -42,14 +42,14 @@ NAMES = {("calls", "ticket"), *((table, "number") for table in PULL_ROWS)}  # wh
 Names = Sequence[tuple[str, str]]
 
 
-def worked_once(stage: Stage, days_ago: int) -> Stage:
-    """`stage`: not set up yet. Its home gets one completed task, so many days before now."""
+def worked_once(stage: Stage, days_ago: int, **agents: str) -> Stage:
+    """`stage`: not set up yet. Its home gets one completed task, so many days before now. `agents`: lines of theirs."""
     stage.clock.sleep((datetime.now().astimezone() - stage.clock.now()).total_seconds() - days_ago * 86_400)
     (goal,) = goals_of(VISION)
     asked = task(goal, "Set room 0", files=("room0.py",), new_files=["tests/test_room0.py"])
     with ScriptedModel([reads(), plans(asked), CODES, APPROVES]) as model:
         stage.model_url = model.url
-        stage.set_up(VISION, FILES)
+        stage.set_up(VISION, FILES).given_config("agents", **agents)
         assert stage.run_day() == []
     return stage
 

@@ -1,4 +1,4 @@
-"""Records which modules of the product do some work, how many git processes they start, how often they read by SQL."""
+"""Records which modules of the product do some work, which git processes they start, what they read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType
@@ -27,13 +28,16 @@ class Trace:
     """`modules`: paths below the root, in the order in which a function of theirs ran first; importing is not running.
 
     `calls`: git processes that this one started, by git's verb and the two functions of the product that asked for it.
-    `reads`: statements that begin with SELECT, of every connection. What threads did that ran before is not seen.
+    `statements`: of every connection that was opened meanwhile; `reads`: those of them that begin with SELECT.
+    `opened`: every file, by its path. What threads did that ran before is not seen in `modules`.
     """
 
     root: Path
     modules: list[str] = field(default_factory=list)
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     reads: int = 0
+    statements: int = 0
+    opened: list[str] = field(default_factory=list)
     codes: set[CodeType] = field(default_factory=set)  # each function that ran, comprehensions and lambdas too
     _connections: list[sqlite3.Connection] = field(default_factory=list)  # not listened to yet
 
@@ -73,8 +77,12 @@ class Trace:
             words = [arguments[1]] if isinstance(arguments[1], str | bytes) else arguments[1]
             if os.path.basename(os.fsdecode(words[0])) == "git":
                 self.calls[_verb([*map(os.fsdecode, words)]), self._askers(sys._getframe())] += 1
+        elif event == "open" and isinstance(arguments[0], str):
+            self.opened.append(arguments[0])
         elif event == "sqlite3.connect/handle":
             self._connections.append(arguments[0])
+            if sys.getprofile() is None:
+                sys.setprofile(self._see_connection)
 
     def _askers(self, frame: FrameType | None) -> str:
         """The nearest two functions of the product that are not git's own doors, the nearer first."""
@@ -86,6 +94,12 @@ class Trace:
             frame = frame.f_back
         return " < ".join(found)
 
+    def _see_connection(self, *_: Any) -> None:
+        """A profile function for as long as it takes, where nobody traces."""
+        self._listen()
+        if not self._connections:
+            sys.setprofile(None)
+
     def _listen(self) -> None:
         """The audit event comes before a connection is whole; the next thing that its thread does comes after."""
         for connection in tuple(self._connections):
@@ -94,6 +108,8 @@ class Trace:
                 self._connections.remove(connection)
 
     def _count(self, statement: str) -> None:
+        """What a trigger does is told as a comment."""
+        self.statements += not statement.startswith("--")
         self.reads += statement.lstrip()[:6].upper() == "SELECT"
 
 
@@ -119,11 +135,17 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
         trace.hear(event, arguments)
 
 
+@cache
+def _begin() -> None:
+    """Once, since a hook stays as long as its process."""
+    sys.addaudithook(_hear)
+
+
 @contextlib.contextmanager
 def counting(root: Path = ROOT) -> Iterator[Trace]:
-    """Counts the processes of this one while the block lasts, at no cost. For a process of its own: the hook stays."""
+    """Counts processes, statements and files of this one while the block lasts, at nearly no cost."""
     trace = Trace(root)
-    sys.addaudithook(_hear)
+    _begin()
     _current.append(trace)
     try:
         yield trace
@@ -133,7 +155,7 @@ def counting(root: Path = ROOT) -> Iterator[Trace]:
 
 @contextlib.contextmanager
 def tracing(root: Path = ROOT) -> Iterator[Trace]:
-    """Traces functions and SQL too, which costs much."""
+    """Traces functions too, which costs much."""
     with counting(root) as trace:
         threading.setprofile(trace.see)
         sys.setprofile(trace.see)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import calendar
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 from sisimpur.agents.orchestrator.reports.report_words import savings
 from sisimpur.cli.terminal.arguments import Arguments
@@ -16,6 +17,8 @@ from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.savings import LedgerSavings, Saved
 from sisimpur.shared.money.ticket import LostCall, Share
 from sisimpur.shared.money.token_budget import Totals, as_dollars, cents
+
+T = TypeVar("T", Share, LostCall)
 
 DAYS_SHOWN = 31
 GROUPS = ("agent", "task", "model")
@@ -40,7 +43,13 @@ def budget(arguments: Arguments) -> int:
         saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day(since)
         write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
     if arguments.json:
-        return print_json([_day(name, totals, shares, lost, saved) for name, totals in sorted(days.items())])
+        shares_of, lost_of = by_day(shares), by_day(lost)
+        return print_json(
+            [
+                _day(name, totals, shares_of[name], lost_of[name], saved.get(name, Saved()))
+                for name, totals in sorted(days.items())
+            ]
+        )
     shown = sorted(days.items())[-DAYS_SHOWN:]
     print_table("Dollars per day", ("day", *HEADINGS), [_row(name, totals) for name, totals in shown])
     print_table(
@@ -58,15 +67,19 @@ def budget(arguments: Arguments) -> int:
     return 0
 
 
-def _day(
-    day: str, totals: Totals, shares: Iterable[Share], lost: Iterable[LostCall], saved: Mapping[str, Saved]
-) -> dict[str, Any]:
+def by_day(found: Iterable[T]) -> Mapping[str, Sequence[T]]:
+    """Put what is of one day together; there is nothing of any other."""
+    days: defaultdict[str, list[T]] = defaultdict(list)
+    for one in found:
+        days[one.day].append(one)
+    return days
+
+
+def _day(day: str, totals: Totals, shares: Sequence[Share], lost: Sequence[LostCall], saved: Saved) -> dict[str, Any]:
     """Return a day in the form of `--json`. Work for no single task stands under the empty name."""
-    ours = [share for share in shares if share.day == day]
-    groups = {f"by_{by}": _for_scripts(summed(ours, by)) for by in GROUPS}
-    amounts = {name: as_dollars(amount) for name, amount in vars(saved.get(day, Saved())).items()}
-    calls = [_lost(call) for call in lost if call.day == day]
-    return {"day": day, **money(totals), **groups, "lost_calls": calls, "savings": amounts}
+    groups = {f"by_{by}": _for_scripts(summed(shares, by)) for by in GROUPS}
+    amounts = {name: as_dollars(amount) for name, amount in vars(saved).items()}
+    return {"day": day, **money(totals), **groups, "lost_calls": list(map(_lost, lost)), "savings": amounts}
 
 
 def _lost(call: LostCall) -> dict[str, Any]:
@@ -92,7 +105,8 @@ def summed(shares: Iterable[Share], by: str) -> dict[str, Share]:
 
 def _added(one: Share, other: Share) -> Share:
     names = ("calls", *AMOUNTS, "tokens_in", "tokens_out")
-    return replace(one, **{name: getattr(one, name) + getattr(other, name) for name in names})
+    sums = (getattr(one, name) + getattr(other, name) for name in names)
+    return Share(one.day, one.agent, one.task, one.model, *sums)
 
 
 def _used(share: Share) -> int:

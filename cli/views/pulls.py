@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,15 @@ def prs(arguments: Arguments) -> int:
         print("no pull requests yet")
     elif (place := records.home.forge(records.settings.target.name)).exists():
         print(f"fetch one with: git fetch {shlex.quote(str(place))} BRANCH")
-    for row in rows:
-        print(plain(f"#{row['number']:<4} {row['state']:<7} {row['title']}"))
-        print(plain(f"{'':<14}{row['branch']} -> {row['base']}"))
-        if row["url"].startswith("http"):
-            print(plain(f"{'':<14}{row['url']}"))
+    print("".join(f"{line}\n" for row in rows for line in _lines(row)), end="")
     return 0
+
+
+def _lines(row: dict[str, Any]) -> Iterator[str]:
+    yield plain(f"#{row['number']:<4} {row['state']:<7} {row['title']}")
+    yield plain(f"{'':<14}{row['branch']} -> {row['base']}")
+    if row["url"].startswith("http"):
+        yield plain(f"{'':<14}{row['url']}")
 
 
 def pulls(records: Records) -> tuple[list[dict[str, Any]], str]:

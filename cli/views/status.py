@@ -32,6 +32,7 @@ from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, 
 from sisimpur.shared.money.token_budget import next_cap
 from sisimpur.shared.store.activity import locked_since
 from sisimpur.shared.store.ended_tasks import EndedTasks
+from sisimpur.shared.store.task_records import Happened
 from sisimpur.shared.system import lock
 
 MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
@@ -100,7 +101,7 @@ def _facts(records: Records) -> dict[str, Any]:
         *_stopped(records, stopped),
         *capped,
         *_deploys_paused(records),
-        *_answers(records, seen.board),
+        *_answers(records, seen),
         *_freed(records, stuck),
     ]
     return {
@@ -117,7 +118,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "month": money(records.spending.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
         "waits_for_you": [_parked(card, records) for card in seen.board.cards if _is_parked(card, records)],
-        "failed": [_failed(card, records) for card in seen.board.cards if _has_failed(card, records)],
+        "failed": [_failed(card, seen) for card in seen.board.cards if _has_failed(card, seen)],
         "answers": [vars(answer) for answer in answers],
         "problems": list(problems(records, bool(pid))),
         **moving,
@@ -174,20 +175,18 @@ def _is_parked(card: Card, records: Records) -> bool:
     return parked is not None and not records.gates.is_approved(card.id, parked.subject)
 
 
-def _has_failed(card: Card, records: Records) -> bool:
+def _has_failed(card: Card, seen: Snapshot) -> bool:
     """Tell whether the owner is asked about it: not if the owner cancelled it, or dropped it with its goal."""
-    if card.state is not State.FAILED:
-        return False
-    history = records.journal.history(card.id)
-    return not history or history[-1].event is Event.EXHAUSTED
+    last = _newest(card, seen)
+    return card.state is State.FAILED and (last is None or last.event is Event.EXHAUSTED)
 
 
 def _parked(card: Card, records: Records) -> str:
     return f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
 
 
-def _failed(card: Card, records: Records) -> str:
-    return f"{_line(card)}: {_last_note(card, records)} | retry {card.id}"
+def _failed(card: Card, seen: Snapshot) -> str:
+    return f"{_line(card)}: {_last_note(card, seen)} | retry {card.id}"
 
 
 def _reasons(card: Card, records: Records) -> str:
@@ -195,9 +194,14 @@ def _reasons(card: Card, records: Records) -> str:
     return "; ".join(parked.reasons if parked else ())
 
 
-def _last_note(card: Card, records: Records) -> str:
-    history = records.journal.history(card.id)
-    return history[-1].note if history else ""
+def _last_note(card: Card, seen: Snapshot) -> str:
+    last = _newest(card, seen)
+    return last.note if last else ""
+
+
+def _newest(card: Card, seen: Snapshot) -> Happened | None:
+    known = seen.known.get(card.id)
+    return known.newest if known else None
 
 
 def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
@@ -222,18 +226,18 @@ def _deploys_paused(records: Records) -> Iterator[PendingAnswer]:
         yield PendingAnswer("", *found)
 
 
-def _answers(records: Records, board: Board) -> Iterator[PendingAnswer]:
+def _answers(records: Records, seen: Snapshot) -> Iterator[PendingAnswer]:
     """Yield what waits for the owner, each with the one command that answers it, ready to be pasted."""
     home = records.home.root
-    for card in board.cards:
+    for card in seen.board.cards:
         if _is_parked(card, records):
             others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
             yield PendingAnswer(
                 card.id, f"{_line(card)}: {_reasons(card, records)}", command(home, "approve", card.id), others
             )
-    for card in board.cards:
-        if _has_failed(card, records):
-            text = f"{_line(card)}: failed: {_last_note(card, records)}"
+    for card in seen.board.cards:
+        if _has_failed(card, seen):
+            text = f"{_line(card)}: failed: {_last_note(card, seen)}"
             yield PendingAnswer(card.id, text, command(home, "retry", card.id), (f"retry {card.id} --why TEXT",))
 
 

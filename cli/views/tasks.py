@@ -60,7 +60,7 @@ def tasks(arguments: Arguments) -> int:
 
 
 def _row(card: Card, seen: Snapshot, records: Records) -> dict[str, Any]:
-    history = records.journal.history(card.id)
+    known = seen.known.get(card.id)
     waiting = waits_for(card, seen.board) if card.state is State.BACKLOG else ""
     return {
         "id": card.id,
@@ -68,9 +68,9 @@ def _row(card: Card, seen: Snapshot, records: Records) -> dict[str, Any]:
         "title": card.spec.title if card.spec else "",
         "priority": card.spec.priority.value if card.spec else "",
         "goal": card.spec.goal_id if card.spec else "",
-        "branch": own_target(records.journal, seen.known[card.id]) if card.id in seen.known else "",
-        "attempts": len([a for a in records.journal.attempts(card.id) if a.outcome != "void"]),
-        "note": waiting or (history[-1].note if history else ""),
+        "branch": own_target(records.journal, known) if known else "",
+        "attempts": sum(one.outcome != "void" for one in known.attempts) if known else 0,
+        "note": waiting or (known.newest.note if known and known.newest else ""),
     }
 
 

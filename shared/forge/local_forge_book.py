@@ -25,6 +25,7 @@ SAID = """
         select 'review', id, author, body, at, verdict, sha from review where number = ?
     ) order by julianday(at), kind, id
 """
+OF_PULL = ("number", "title", "body", "head", "base", "head_sha", "state", "author", "merge_sha")  # columns and fields
 EPOCH = "1970-01-01T00:00:00+00:00"
 
 
@@ -97,7 +98,8 @@ class LocalForgeRepository(Database):
         return number
 
     def pulls(self, every: bool = False) -> list[Pull]:
-        rows = self.rows("select * from pull where ? or state = 'open' order by number desc", (every,))
+        which = "order by number desc" if every else "where state = 'open' order by +number desc"  # `+`: by its index
+        rows = self.rows(f"select * from pull {which}")  # noqa: S608
         return [self._pull(r) for r in rows]
 
     def open_branches(self) -> set[tuple[str, str]]:
@@ -138,7 +140,9 @@ class LocalForgeRepository(Database):
 
     def open_plans(self) -> list[PlannedMerge]:
         """Merges of open pull requests, planned by somebody who is at it, or died over it."""
-        rows = self.rows("select p.*, i.base from merge_plan p join item i using (number) where i.state = 'open'")
+        rows = self.rows(
+            "select p.*, i.base from merge_plan p join item i using (number) where i.kind = 'pull' and i.state = 'open'"
+        )
         return [row_to(PlannedMerge, row) for row in rows]
 
     def merged(self, db: sqlite3.Connection, number: int, head_sha: str, merge_sha: str) -> None:
@@ -216,7 +220,9 @@ class LocalForgeRepository(Database):
     # -- parts ------------------------------------------------------------------------------------------------
 
     def _pull(self, row: sqlite3.Row) -> Pull:
-        return row_to(Pull, row, labels=_names(row["labels"]), url=self._url(row["number"]))
+        """Made by hand: a home of years has thousands, and `prs` shows them all."""
+        draft, labels, url = bool(row["draft"]), _names(row["labels"]), self._url(row["number"])
+        return Pull(**{name: row[name] for name in OF_PULL}, draft=draft, labels=labels, url=url)
 
     def _url(self, number: int) -> str:
         return f"{self._home}#{number}"

@@ -6,9 +6,11 @@ what it cost in the book. A price that nobody knows any more saves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from sqlite3 import Row
 
 from sisimpur.shared.model.lifecycle import Event
@@ -62,11 +64,12 @@ NOT_TAKEN = ("meter_upstream_refused", "meter_model_gone")
 
 # A first try is good once its change is merged and no other run of the coder was needed; it has come to nothing once
 # it is sent back, or failed, or what was merged of it is rolled back. Until then nobody knows (good is null).
+# `day`: of its last call.
 FIRST_TRIES = """
     with first as (
         select id, task, attempt, beside, json_extract(models, '$[0]') as model,
             (select min(id) from tickets n where n.task = t.task and n.agent = 'coder' and n.id > t.id) as next
-        from tickets t where beside <> ''
+        from tickets t where beside <> '' {among}
     ), known as (
         select first.*, a.outcome,
             (select min(opened_at) from tickets where id = next) as until,
@@ -78,8 +81,18 @@ FIRST_TRIES = """
         when outcome in ('failed', 'sent back') then 0
         when merged_at is null or julianday(until) < julianday(merged_at) then null
         when sick_at is not null and (until is null or julianday(sick_at) <= julianday(until)) then 0
-        else 1 end as good
+        else 1 end as good,
+        (select max(day) from calls where ticket = known.id and state <> 'refused') as day,
+        (select coalesce(sum(amount), 0) from calls where task = known.task and agent = 'reviewer'
+            and ticket > known.id and (next is null or ticket < next) and state <> 'refused') as checks
     from known where good is not null"""
+OF_PERIOD = "and task in (select task from call_sums where day between ?3 and ?3 || '~' and task <> '')"
+# Calls of tickets, those of a day as one; each by itself if the price of the ticket depends on the size of its prompt.
+CALLS = """
+    select ticket, day, state = 'settled' as settled, sum(amount) as amount, sum(input) as input,
+        sum(write_5m) as write_5m, sum(write_1h) as write_1h, sum(read) as read, sum(output) as output
+    from calls where ticket in (select value from json_each(?)) and state <> 'refused'
+    group by ticket, day, settled, iif(ticket in (select value from json_each(?)), id, 0)"""
 
 
 class LedgerSavings:
@@ -107,29 +120,27 @@ class LedgerSavings:
 
     def record(self, cheap: str, dear: str) -> tuple[FirstTry, ...]:
         """First tries at easy tasks with these models, as far as it is known what came of them. The newest first."""
-        sql = f"{FIRST_TRIES} and beside = ?3 and model = ?4 order by id desc limit {NEWEST}"
-        found = (row for model in (cheap, dear) for row in self._tries(sql, dear, model))
-        return tuple(map(self._try, found))
+        which = f"beside = ?3 and model = ?4 order by id desc limit {NEWEST}"
+        return tuple(one for model in (cheap, dear) for _, one in self._tries(which, dear, model))
 
-    def _tries(self, sql: str, *values: str) -> list[Row]:
-        return self._db.rows(sql, (Event.MERGED.value, Event.SICK.value, *values))
+    def _tries(self, which: str, *values: str, among: str = "") -> list[tuple[Row, FirstTry]]:
+        sql = f"{FIRST_TRIES.format(among=among)} and {which}"
+        rows = self._db.rows(sql, (Event.MERGED.value, Event.SICK.value, *values))
+        by_size = [row["id"] for row in rows if not self._is_one_price(row["beside"], row["day"])]
+        calls: dict[int, list[Row]] = {row["id"]: [] for row in rows}
+        for call in self._db.rows(CALLS, (json.dumps(list(calls)), json.dumps(by_size))) if calls else ():
+            calls[call["ticket"]].append(call)
+        return [(row, self._try(row, calls[row["id"]])) for row in rows]
 
-    def _try(self, row: Row) -> FirstTry:
+    def _try(self, row: Row, calls: Sequence[Row]) -> FirstTry:
         lane: Lane = "cheap" if row["model"] != row["beside"] else "dear"
-        calls = self._db.rows("select * from calls where ticket = ? and state <> 'refused'", (row["id"],))
-        checks = self._db.row(
-            "select coalesce(sum(amount), 0) as amount from calls where task = ? and agent = 'reviewer'"
-            " and ticket > ? and (? is null or ticket < ?) and state <> 'refused'",
-            (row["task"], row["id"], row["next"], row["next"]),
-        )
         worth = sum(self._worth(call, row["beside"]) for call in calls)
-        spent = sum(call["amount"] for call in calls)
-        return FirstTry(lane, bool(row["good"]), spent, checks["amount"] if checks else 0, worth)
+        return FirstTry(lane, bool(row["good"]), sum(call["amount"] for call in calls), row["checks"], worth)
 
     def _worth(self, call: Row, model: str) -> int:
         """The same tokens at that model's prices."""
         rates = self._rates(model, call["day"], as_usage(call).prompt)
-        return cost(rates, as_usage(call)) if rates and call["state"] == "settled" else int(call["amount"])
+        return cost(rates, as_usage(call)) if rates and call["settled"] else int(call["amount"])
 
     # --- caching
 
@@ -209,8 +220,7 @@ class LedgerSavings:
 
     def _marked(self, sums: Row) -> Iterable[TokenUsage]:
         """A day's calls of a model as one; each by itself only where the price depends on the size of its prompt."""
-        small, large = (self._rates(sums["model"], sums["day"], size) for size in (1, LARGEST))
-        if small == large:
+        if self._is_one_price(sums["model"], sums["day"]):
             return [TokenUsage(write_5m=sums["write_5m"], write_1h=sums["write_1h"], read=sums["read"])]
         rows = self._db.rows(
             "select * from calls where read + write_5m + write_1h > 0 and state = 'settled' and day = ? and model = ?",
@@ -219,12 +229,14 @@ class LedgerSavings:
         return map(as_usage, rows)
 
     def _by_routing(self, period: str) -> Iterable[tuple[str, Saved]]:
-        for row in self._tries(f"{FIRST_TRIES} and model <> beside"):
-            sql = "select max(day) as day from calls where ticket = ? and state <> 'refused'"
-            day = next((found["day"] or "" for found in self._db.rows(sql, (row["id"],))), "")
-            if day and day.startswith(period):
-                most = usual(self.record(row["model"], row["beside"]))
-                yield day, Saved(routing=saved(self._try(row), most))
+        most = cache(lambda cheap, dear: usual(self.record(cheap, dear)))
+        which = "model <> beside and day between ?3 and ?3 || '~'"
+        for row, one in self._tries(which, period, among=OF_PERIOD if period else ""):
+            yield row["day"], Saved(routing=saved(one, most(row["model"], row["beside"])))
+
+    def _is_one_price(self, model: str, day: str | None) -> bool:
+        """Tell whether a token cost the same on that day in a prompt of any size. No day: nothing was paid."""
+        return not day or self._rates(model, day, 1) == self._rates(model, day, LARGEST)
 
     def _rates(self, model: str, day: str, prompt: int) -> Rates | None:
         """Prices of that day for a prompt of so many tokens; None: unknown by now."""

@@ -64,8 +64,8 @@ class Activity:
     def open_runs(self, after: int = 0) -> tuple[OpenRun, ...]:
         """The oldest first; none that the same agent took up again since. `after`: only those with a higher number."""
         rows = self._db.rows(
-            "select * from agent_runs where ended_at is null and id > ? and id in"
-            " (select max(id) from agent_runs group by agent_name, task_id) order by id",
+            "select * from agent_runs r where ended_at is null and id > ? and not exists (select 1 from agent_runs"
+            " where agent_name = r.agent_name and task_id = r.task_id and id > r.id) order by id",
             (after,),
         )
         return tuple(

@@ -232,7 +232,12 @@ class GateRepository:
     def parked(self, task: str) -> AwaitingOwner | None:
         """Return what was parked last of a task."""
         row = self._db.row("select * from parked where task = ? order by at desc, rowid desc limit 1", (task,))
-        return row_to(AwaitingOwner, row, reasons=row["reasons"].split("\n")) if row else None
+        return _parked(row) if row else None
+
+    def parked_since(self, day: str) -> dict[str, AwaitingOwner]:
+        """Return what was parked last of each task of which anything was, from that day on."""
+        rows = self._db.rows("select * from parked where at >= ? order by at, rowid", (day,))
+        return {row["task"]: _parked(row) for row in rows}
 
     def rule(self, task: str, ruling: Ruling) -> None:
         """Nothing is kept of a task that history has not seen yet: nobody has worked on it."""
@@ -271,6 +276,10 @@ class GateRepository:
         """Tell whether the owner's last word on exactly this change allows it."""
         said = [ruling.kind for ruling in self.rulings(task) if ruling.subject == subject]
         return bool(said) and said[-1] == "approve"
+
+
+def _parked(row: sqlite3.Row) -> AwaitingOwner:
+    return row_to(AwaitingOwner, row, reasons=row["reasons"].split("\n"))
 
 
 def _read(form: Form[T], text: str) -> T | None:

@@ -24,6 +24,7 @@ from sisimpur.agents.orchestrator.reports.reflection import (
 from sisimpur.agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, ends_by_week, first_monday, weeks
 from sisimpur.shared.model.lifecycle import Event, is_over
 from sisimpur.shared.money.ticket import Share, Used
+from sisimpur.shared.store.gate_book import AwaitingOwner
 from sisimpur.shared.store.task_records import Attempt, Happened, TaskRecord
 
 STANDINGS: Mapping[Event, Standing] = {
@@ -50,8 +51,8 @@ def reflect(
     tasks: TaskBooks, troubles: Iterable[str], day: str, lately: Lately, backed_off: Mapping[str, str]
 ) -> Reflection:
     """`troubles`: what kept the day's phases from their end. `backed_off`: tasks that nobody touches now, and why."""
-    begun = [one for one in lately.known.values() if one.last]
-    lives = [_Life(tasks, day, one, lately.histories[one.id]) for one in begun]
+    begun, parked = [one for one in lately.known.values() if one.last], tasks.gates.parked_since(day)
+    lives = [_Life(tasks, day, one, lately.histories[one.id], parked.get(one.id)) for one in begun]
     brought = {one.id for one in begun if lands(one)}  # the work of others: no task by which the team is measured
     setbacks = [ClassifiedFailure(life.id, classify(one), life.standing) for life in lives for one in life.failures()]
     setbacks += _not_begun(tuple(troubles), lives, backed_off)
@@ -62,10 +63,13 @@ def reflect(
 
 
 class _Life:
-    """What the books say of a task that was begun, up to the end of a day."""
+    """What the books say of a task that was begun, up to the end of a day. `parked`: last, on that day or later."""
 
-    def __init__(self, tasks: TaskBooks, day: str, known: TaskRecord, history: Iterable[Happened]) -> None:
+    def __init__(
+        self, tasks: TaskBooks, day: str, known: TaskRecord, history: Iterable[Happened], parked: AwaitingOwner | None
+    ) -> None:
         self.id = known.id
+        self._parked = parked
         self._tasks = tasks
         self._day = day
         self._minutes = known.tried.minutes
@@ -114,7 +118,7 @@ class _Life:
 
     def _waits(self) -> Iterator[DayFailure]:
         """What only the owner can go on with, since its tests or its review do not decide."""
-        parked = self._tasks.gates.parked(self.id)
+        parked = self._parked
         if parked and parked.at and _day(parked.at) == self._day and self._attempts:
             failure = DayFailure(
                 self.id, "waits", "\n".join(parked.reasons), self._tasks.evidence(self.id, self._attempts[-1])
@@ -159,7 +163,7 @@ def _not_begun(
 
 def _away(words: Iterable[str]) -> Cause | None:
     """What was missing, if these are words about that."""
-    return next((cause for cause in map(by_words, words) if cause in AWAY), None)
+    return next((cause for cause in map(by_words, filter(None, words)) if cause in AWAY), None)
 
 
 def _told_of(task: str, text: str) -> str:

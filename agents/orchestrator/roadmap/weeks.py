@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from sisimpur.shared.model.lifecycle import Event
@@ -82,7 +83,12 @@ class Week:
 
 def monday_of(day: str) -> date:
     """`day`: it begins with YYYY-MM-DD, as the owner's wall clock showed it: summer time moves no day."""
-    found = date.fromisoformat(day[:10])
+    return _monday_of(day[:10])
+
+
+@lru_cache(maxsize=1_000)  # a report asks it of thousands of rows, of few days
+def _monday_of(day: str) -> date:
+    found = date.fromisoformat(day)
     return found - timedelta(days=found.weekday())
 
 
