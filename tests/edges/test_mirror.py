@@ -719,6 +719,15 @@ def test_a_correction_starts_from_both_changes_and_leaves_no_trace(based: Mirror
     assert shell("git for-each-ref", based.path) == references
 
 
+def test_a_merge_that_was_tidied_away_is_made_again(based: Mirror, tmp_path: Path) -> None:
+    ours, onto = our_change(based, line(2, "ours")), their_change(based, line(25, "theirs"))
+    start = based.start_for(ours, onto)
+    based.close()
+    shell("git prune --expire=now", based.path)  # no reference holds it
+    assert based.start_for(ours, onto) == start
+    based.check_out(str(start), tmp_path / "out")
+
+
 WHO = "somebody <somebody@localhost>"
 
 
