@@ -82,9 +82,9 @@ def damage(place: Path) -> None:
         book.execute("update calls set amount = 0")
         book.execute("insert into intents values ('k', 'push', '', '', 'planned', '', '')")
         book.execute("update gate_runs set answer_json = replace(answer_json, '\"failed\":0', '\"failed\":1')")
-    with closing(sqlite3.connect(home / ".state/forge/exam_site.git/forge.db")) as forge, forge:
-        forge.execute("update item set state = 'closed' where number = 1")
     task = next((home / "tasks" / "completed").glob("*.md"))
+    with closing(sqlite3.connect(home / ".state/forge/exam_site.git/forge.db")) as forge, forge:
+        forge.execute("update item set state = 'closed' where body like ?", (f"%key {task.stem}:pr%",))
     (home / "tasks" / "failed" / task.name).write_text(task.read_text())
     (home / ".state" / "tmp" / "half.tmp").touch()
     (home / "logs" / "cut.jsonl").write_text("{")
