@@ -107,11 +107,14 @@ def test_nothing_in_it_controls_a_terminal_or_is_hidden() -> None:
     html(head=head).title.encode()  # half a character cannot be stored
 
 
+IN_TIME = "no text|within 1 s"  # the second on a machine that is busy, as we ask for
+
+
 @pytest.mark.parametrize(
     ("page", "why"),
     [
         pytest.param(b"<html></html>", "no text", id="an empty page"),
-        pytest.param(b"<html><body>" + b"<div>" * 10_000 + b"deep" + b"</div>" * 10_000, "no text", id="10,000 deep"),
+        pytest.param(b"<html><body>" + b"<div>" * 10_000 + b"deep" + b"</div>" * 10_000, IN_TIME, id="10,000 deep"),
         pytest.param(b"<" * 2_000_000, "no text", id="nothing but begins"),
         pytest.param(
             b"<html><body><p " + b" ".join(b'a%d="x"' % n for n in range(180_000)) + b">text", "within 1 s",
