@@ -20,6 +20,11 @@ def matches(path: str, patterns: Iterable[str]) -> str | None:
 
     Without regard to case and to how an accent is composed: on some file systems `.GitHub` is `.github`.
     """
+    return _first(path, tuple(patterns))
+
+
+@lru_cache(maxsize=100_000)  # the same lists are asked about the same files, again and again
+def _first(path: str, patterns: tuple[str, ...]) -> str | None:
     parts = unicodedata.normalize("NFC", path).split("/")
     return next((pattern for pattern in patterns if _covers(unicodedata.normalize("NFC", pattern), parts)), None)
 

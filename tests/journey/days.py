@@ -15,7 +15,7 @@ from sisimpur.shared.system.clock import ManualClock
 from tests.journey.stage import ScriptedWorkshop, Stage
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
-STEP = timedelta(minutes=5)
+STEP = timedelta(minutes=15)
 LONGEST = 60.0  # seconds that anything on this stage may take
 
 

@@ -27,9 +27,9 @@ TEXTS = re.compile(r"\"([^\"\n]{2,300})\"|'([^'\n]{2,300})'")
 CALL = re.compile(r"(\w+)\(")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DefinedAt:
-    """A definition in its file."""
+    """A definition in its file; made once, and told from others by what it is, since tables of them are large."""
 
     path: str
     definition: Definition
