@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 SAME_GOAL = 0.6  # at least, of two wordings of one goal
 SWAPPED = 6  # words in common for each that may be swapped: in a long goal one is a matter of style
@@ -114,6 +114,7 @@ def likeness(one: str, other: str) -> float:
     return max(SAME_GOAL, alike) if is_same else min(alike, SAME_GOAL) / 2
 
 
+@lru_cache(5_000)  # each goal is compared with each
 def meanings(text: str) -> frozenset[str]:
     """What is left of a text when small words and endings are gone; all of its words if nothing is.
 
