@@ -20,8 +20,8 @@ from bench.gate_place import Place, wheels
 from sisimpur.shared.model import gate
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import ChangesRequested, Escalated, rules
-from sisimpur.shared.model.gate import Policy, ReviewState, next_step
-from sisimpur.shared.model.work import Branch, Run
+from sisimpur.shared.model.gate import ReviewState, next_step
+from sisimpur.shared.model.work import Branch, Policy, Run
 from sisimpur.shared.sandbox.box import find_box
 
 GOAL = 0.9  # of the right changes end as they should; of the wrong ones nothing is merged that was not foreseen

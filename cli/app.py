@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
 
 from sisimpur.cli.terminal.arguments import BUG, DONE, INTERRUPTED, PROBLEM, Arguments, parse
-from sisimpur.cli.terminal.printing import pasteable, plain
 from sisimpur.shared.model.errors import TeamError
 
 INTERRUPTION = "interrupted; the next start goes on (a model call that was cut stays booked at its worst case)"
@@ -19,9 +16,10 @@ INTERRUPTION = "interrupted; the next start goes on (a model call that was cut s
 def main(words: Sequence[str]) -> int:
     arguments = parse(words)
     try:
-        run: Callable[[Arguments], int] = resolve_name(f"sisimpur.cli.{arguments.run}")
-        return run(arguments)
+        return _called(arguments.run)(arguments)
     except TeamError as problem:
+        from sisimpur.cli.terminal.printing import pasteable, plain
+
         print(f"{arguments.command}: {pasteable(plain(str(problem)), arguments.home)}", file=sys.stderr)
         return PROBLEM
     except BrokenPipeError:
@@ -35,8 +33,18 @@ def main(words: Sequence[str]) -> int:
         return BUG
 
 
+def _called(run: str) -> Callable[[Arguments], int]:
+    """Return the function that serves a command. Its module is loaded now: no command pays for another's."""
+    module, _, name = run.partition(":")
+    found: Callable[[Arguments], int] = getattr(import_module(f"sisimpur.cli.{module}"), name)
+    return found
+
+
 def _keep(arguments: Arguments) -> Path:
     """Write the stack trace to a file, without local values, which could hold a key."""
+    import traceback
+    from datetime import UTC, datetime
+
     folder = arguments.home / "logs"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -19,9 +19,8 @@ from sisimpur.agents.orchestrator.planning.integrating import Integrating
 from sisimpur.agents.orchestrator.workers import WorkerPool
 from sisimpur.shared.forge.forge import RateLimited
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, Stopping, TeamError
-from sisimpur.shared.model.gate import Policy
 from sisimpur.shared.model.lifecycle import State, TaskLimits
-from sisimpur.shared.model.work import Vision
+from sisimpur.shared.model.work import Policy, Vision
 from sisimpur.shared.system.paths import Home, remove_folder, remove_half_written
 
 

@@ -18,7 +18,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from sisimpur.agents.devops.drivers.health_checker import PageLine
-from sisimpur.cli.setup.environments import BUILT, PACKAGES, VENV
+from sisimpur.cli.setup.folders import BUILT, PACKAGES, VENV
 from sisimpur.cli.terminal.arguments import CHECKOUT, NAMED, Arguments
 from sisimpur.cli.terminal.printing import command, plain
 from sisimpur.cli.wiring.workshop import BASE_PYTHON

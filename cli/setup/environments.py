@@ -15,14 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-ROOT = Path(__file__).resolve().parents[2]  # the checkout, or the folder that an installer made of it
-IS_INSTALLED = ROOT.parent.name in ("site-packages", "dist-packages")
-DATA = Path.home() / ".local" / "share" / "sisimpur"
-BUILT = DATA if IS_INSTALLED else ROOT  # where environments are built, and the home that nobody names
-VENV = Path(sys.prefix) if IS_INSTALLED else ROOT / ".venv"
-AIDER_VENV = BUILT / ".venv-aider"
-PACKAGES = BUILT / ".demo" / "packages"
-UV = VENV / "bin" / "uv"
+# Not by `sisimpur`: an image in the making has no such folder (packaging/Dockerfile).
+from .folders import AIDER_VENV, BUILT, IS_INSTALLED, PACKAGES, ROOT, UV, VENV
+
 GIT_AT_LEAST = (2, 38)
 
 

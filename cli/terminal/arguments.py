@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sisimpur.cli.setup.environments import AIDER_VENV, BUILT, IS_INSTALLED, ROOT
+from sisimpur.cli.setup.folders import AIDER_VENV, BUILT, IS_INSTALLED, ROOT
 from sisimpur.cli.terminal.parser import make_parser
 
 DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130  # exit codes; 2, wrong usage, is argparse's

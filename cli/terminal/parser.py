@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import sys
 from collections.abc import Sequence
 
-from sisimpur.cli.setup.environments import IS_INSTALLED, ROOT
-from sisimpur.shared.model.deployment import PLACES
+from sisimpur.cli.setup.folders import IS_INSTALLED, ROOT
+from sisimpur.shared.model.naming import PLACES
 
 VERSION = "0.2.0"  # as in pyproject.toml
 PHASES = ("morning", "research", "planning", "work", "wrap_up")
@@ -52,6 +51,8 @@ class CommandLine(argparse.ArgumentParser):
             self.error(f"type a command; all of them: {TYPED} help")
         names = [word for at, word in enumerate(words) if word[:1] != "-" and words[at - 1 : at] != ["--home"]]
         if names and names[0] not in self.commands:
+            import difflib
+
             close = difflib.get_close_matches(names[0], self.commands, 3, 0.6)
             meant = f"did you mean {' or '.join(close)}?" if close else f"all of them: {TYPED} help"
             self.error(f"there is no command {names[0]!r}; {meant}")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sisimpur.cli.setup.environments import BUILT, IS_INSTALLED
+from sisimpur.cli.setup.folders import BUILT, IS_INSTALLED
 from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home
 from sisimpur.shared.model.text import begin_and_end, printable
 from sisimpur.shared.money.token_budget import Totals, as_dollars

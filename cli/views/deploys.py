@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sisimpur.agents.devops.drivers.driver import Driver
 from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, clock, short
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import (
@@ -37,9 +36,12 @@ from sisimpur.shared.model.deployment import (
 from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
 from sisimpur.shared.model.text import begin_and_end
 
+if TYPE_CHECKING:  # most looks at deploys ask no driver
+    from sisimpur.agents.devops.drivers.driver import Driver
+
 LONGEST_TITLE = 80
 NOBODY_KNOWS = (DeployStage.STUCK, DeployStage.OVERRULED)  # which of the two runs
-MakeDriver = Callable[[Records], Driver | None]
+MakeDriver = Callable[[Records], "Driver | None"]
 
 
 def make_driver(records: Records) -> Driver | None:
@@ -78,16 +80,13 @@ def deploys(arguments: Arguments, make: MakeDriver = make_driver) -> int:
 
 def standings(records: Records) -> list[str]:
     """Return a line for each place, for `status`: from the database alone."""
-    deploy, now = records.settings.target.file.deploy, records.clock.now()
-    if deploy.driver == "none":
-        return []
-    book = _DeploysView.of(records)
-    return [plain(_stands(_place(book, place), now)) for place in deploy.places]
+    book, now = _DeploysView.of(records), records.clock.now()
+    return [plain(_stands(_place(book, place), now)) for place in records.settings.target.file.deploy.places]
 
 
 def pause(records: Records) -> tuple[str, str] | None:
-    """Say why nothing new is deployed, and what ends that. None: it is not paused, or nothing is deployed at all."""
-    found = records.deploys.paused() if records.settings.target.file.deploy.driver != "none" else None
+    """Say why nothing new is deployed, and what ends that. None: it is not paused."""
+    found = records.deploys.paused()
     if found is None:
         return None
     told = f"nothing new is deployed since {clock(found.at, records.day())}: {on_screen(found.why)}"

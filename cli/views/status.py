@@ -9,8 +9,6 @@ from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
-from sisimpur.agents.orchestrator.planning.daily_planner import question_line
-from sisimpur.agents.orchestrator.reports.report_words import at_the_cap, raise_cap
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, money, pasteable, plain, print_groups, print_json, print_list
@@ -24,7 +22,6 @@ from sisimpur.cli.views.daemon_state import (
     who_works,
     without_settings,
 )
-from sisimpur.cli.views.deploys import pause, standings
 from sisimpur.cli.views.tasks import snapshot, stuck_row
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
@@ -100,7 +97,7 @@ def _facts(records: Records) -> dict[str, Any]:
     answers = [
         *_stopped(records, stopped),
         *capped,
-        *_deploys_paused(records),
+        *(_deploys_paused(records) if _deploys_at_all(records) else ()),
         *_answers(records, seen),
         *_freed(records, stuck),
     ]
@@ -111,7 +108,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "pid": pid or None,
         "since": in_zone(locked_since(records.home.lock), records) if pid else "",
         "runs": runs(records, seen.board, bool(pid)),
-        "deploys": standings(records),
+        "deploys": _deploys(records) if _deploys_at_all(records) else [],
         "day": day,
         "tasks": {state.value: seen.board.counts[state] for state in FOLDERS},
         "today": money(records.spending.totals(day, cap)),
@@ -158,9 +155,13 @@ def _waiting(card: Card, board: Board) -> str:
 
 
 def _questions(records: Records) -> list[dict[str, str]]:
+    if not (asked := records.questions()):
+        return []
+    from sisimpur.agents.orchestrator.planning.daily_planner import question_line
+
     accepted = records.plans.accepted()
     titles = {goal.id: goal.title for goal in accepted.vision.goals} if accepted else {}
-    return [{"goal": one.goal_id, "text": question_line(one, titles)} for one in records.questions()]
+    return [{"goal": one.goal_id, "text": question_line(one, titles)} for one in asked]
 
 
 def _line(card: Card) -> str:
@@ -211,6 +212,8 @@ def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
 
 def _capped(records: Records, to: int, wait: int) -> Iterator[PendingAnswer]:
     """Say what raises the cap by one day's worth; without room in the month the owner has to change the policy."""
+    from sisimpur.agents.orchestrator.reports.report_words import at_the_cap, raise_cap
+
     told = at_the_cap(wait)
     if to:
         yield PendingAnswer("", f"{told}; to go on now, type:", command(records.home.root, *raise_cap(to)))
@@ -221,7 +224,20 @@ def _capped(records: Records, to: int, wait: int) -> Iterator[PendingAnswer]:
         )
 
 
+def _deploys_at_all(records: Records) -> bool:
+    """Most homes deploy nothing, and load nothing of it."""
+    return records.settings.target.file.deploy.driver != "none"
+
+
+def _deploys(records: Records) -> list[str]:
+    from sisimpur.cli.views.deploys import standings
+
+    return standings(records)
+
+
 def _deploys_paused(records: Records) -> Iterator[PendingAnswer]:
+    from sisimpur.cli.views.deploys import pause
+
     if found := pause(records):
         yield PendingAnswer("", *found)
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.cli.terminal.arguments import AIDER
-from sisimpur.cli.wiring.forge import open_forge
 from sisimpur.shared.config.settings import Settings, load
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
@@ -133,6 +132,8 @@ class Records:
 
     def forge(self) -> Forge | None:
         """Open the forge to read it. None: no day was run yet, so there is none."""
+        from sisimpur.cli.wiring.forge import open_forge
+
         return open_forge(self.home, self.settings, self.clock)
 
 

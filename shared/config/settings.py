@@ -147,15 +147,10 @@ def load(home: Home, environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Secrets:
-    from io import StringIO
-
-    from dotenv import dotenv_values
-
     try:
-        text = read_text(home.config / ".env")
+        filed = _dotenv(read_text(home.config / ".env"))
     except FileNotFoundError:
-        text = ""
-    filed = dotenv_values(stream=StringIO(text), interpolate=False)
+        filed = {}
     found = {name: environment.get(name) or filed.get(name) or "" for name in SECRETS}
     for name, value in found.items():
         if value != value.strip() or not value.isprintable():
@@ -163,6 +158,14 @@ def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Sec
     if not _may_be_called(found["PING_URL"]):
         raise Misconfigured("PING_URL is no https address; write it in config/.env as PING_URL=https://…")
     return Secrets(values={name: SecretStr(value) for name, value in found.items() if value})
+
+
+def _dotenv(text: str) -> Mapping[str, str | None]:
+    from io import StringIO
+
+    from dotenv import dotenv_values
+
+    return dotenv_values(stream=StringIO(text), interpolate=False)
 
 
 def _may_be_called(url: str) -> bool:

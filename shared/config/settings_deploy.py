@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 from pydantic import AfterValidator, Field
 
 from sisimpur.shared.config.settings_part import SettingsPart
-from sisimpur.shared.model.deployment import PLACES, Place, Rule
+from sisimpur.shared.model.naming import PLACES, Place
+
+if TYPE_CHECKING:  # most homes deploy nothing
+    from sisimpur.shared.model.deployment import Rule
 
 
 def _expression(value: str) -> str:
@@ -191,5 +194,7 @@ class HealthSettings(SettingsPart):
 
     @property
     def rule(self) -> Rule:
+        from sisimpur.shared.model.deployment import Rule
+
         watch = timedelta(minutes=self.watch_minutes).total_seconds()
         return Rule(self.grace, watch, self.flaps, self.restarts)

@@ -9,8 +9,8 @@ import pydantic
 from pydantic import Field
 
 from sisimpur.shared.config.settings_part import Dollars, SettingsPart
-from sisimpur.shared.model.gate import Policy
 from sisimpur.shared.model.lifecycle import TaskLimits
+from sisimpur.shared.model.work import Policy
 from sisimpur.shared.money.token_budget import Caps
 
 FINE = 10_000  # a share is counted in so many parts: a float never touches an amount

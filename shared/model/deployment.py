@@ -10,13 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+
+from sisimpur.shared.model.naming import PLACES as PLACES
+from sisimpur.shared.model.naming import Place as Place
 
 FEWEST = 7  # digits of a commit that say which one it is
-
-
-Place = Literal["staging", "production"]
-PLACES: tuple[Place, ...] = ("staging", "production")  # in this order
 
 
 class DeployStage(StrEnum):

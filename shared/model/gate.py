@@ -21,6 +21,7 @@ from sisimpur.shared.model.evidence import (
     signatures,
 )
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Policy
 
 LONGEST_WORDS = 300  # characters of a coder's answer, as the owner is told
 MOST_RUNS = 3  # of the tests that came to no end, or of a review that was begun
@@ -33,14 +34,6 @@ Wish = Literal["wanted", "reworded", "removed", "proposed", "upkeep", "early"]
 
 # Of a stack that came out green: to be merged now, or after others. Alone: it was red in one, and is tested by itself.
 Turn = Literal["now", "later", "alone", ""]
-
-
-@dataclass(frozen=True)
-class Policy:
-    """The owner's rules for merging without a question (config/policy.yaml, `merge`)."""
-
-    auto: bool = True
-    write_tests: bool = True  # where a change brings none
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from sisimpur.shared.model.gate import Policy, ReviewState
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.schedule import back_off
-from sisimpur.shared.model.work import Goal, TaskSpec
+from sisimpur.shared.model.work import Goal, Policy, TaskSpec
+
+if TYPE_CHECKING:  # who looks at the board loads no evidence
+    from sisimpur.shared.model.gate import ReviewState
 
 FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=10)  # of a task whose attempts were lost
 

@@ -1,11 +1,15 @@
-"""Names that are ours: task ids, branches, references of attempts. No title reaches git as it is."""
+"""Names that are ours: task ids, branches, references of attempts, places. No title reaches git as it is."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Literal
 
 from sisimpur.shared.model.errors import Refused
+
+Place = Literal["staging", "production"]  # where the target runs
+PLACES: tuple[Place, ...] = ("staging", "production")  # in this order
 
 BRANCHES = "agent/"
 WHO = "sisimpur-agents <agents@localhost>"  # of the commits that no coder made

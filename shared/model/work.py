@@ -343,3 +343,11 @@ class ModelChoice:
     fallback: tuple[str, ...] = ()
     effort: str = ""  # low | medium | high; empty: the model's default
     max_tokens: int = 8_000
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The owner's rules for merging without a question (config/policy.yaml, `merge`)."""
+
+    auto: bool = True
+    write_tests: bool = True  # where a change brings none

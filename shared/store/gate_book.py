@@ -9,19 +9,19 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from sisimpur.shared.model.evidence import Evidence, Reviewed, SuiteRun
 from sisimpur.shared.store.database import Database, Form, Tables, row_to
 from sisimpur.shared.store.queue_book import QueueRepository
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
-T = TypeVar("T")
+if TYPE_CHECKING:  # who asks only what waits for the owner loads no evidence
+    from sisimpur.shared.model.evidence import Evidence, Reviewed, SuiteRun
 
-EVIDENCE, REVIEWED, SUITE_RUN = Form(Evidence), Form(Reviewed), Form(SuiteRun)
+T = TypeVar("T")
 
 MOST_KEPT = 100  # runs of bases, changes and tools, the ones that were used last
 
@@ -121,16 +121,16 @@ class GateRepository:
         return datetime.fromisoformat(row["at"]) if row else None
 
     def keep_evidence(self, task: str, evidence: Evidence) -> None:
-        self._keep("check", task, evidence.commit, EVIDENCE.dump_json(evidence))
+        self._keep("check", task, evidence.commit, _evidence_form().dump_json(evidence))
 
     def evidence(self, task: str, commit: str) -> Evidence | None:
-        return self._find(EVIDENCE, "check", task, commit)
+        return self._find(_evidence_form(), "check", task, commit)
 
     def keep_review(self, task: str, reviewed: Reviewed) -> None:
-        self._keep("review", task, reviewed.commit, REVIEWED.dump_json(reviewed))
+        self._keep("review", task, reviewed.commit, reviewed_form().dump_json(reviewed))
 
     def reviewed(self, task: str, commit: str) -> Reviewed | None:
-        return self._find(REVIEWED, "review", task, commit)
+        return self._find(reviewed_form(), "review", task, commit)
 
     def reviews(self, task: str) -> tuple[Reviewed, ...]:
         """The oldest first."""
@@ -139,7 +139,7 @@ class GateRepository:
             " order by rowid",
             (task,),
         )
-        return tuple(found for row in rows if (found := _read(REVIEWED, row["answer_json"])))
+        return tuple(found for row in rows if (found := _read(reviewed_form(), row["answer_json"])))
 
     def newest(self, task: str) -> tuple[Evidence | None, Reviewed | None]:
         """Return what was said last about the task, whichever commit that was."""
@@ -149,8 +149,8 @@ class GateRepository:
         )
         check, review = self._db.row(sql, (task, "check")), self._db.row(sql, (task, "review"))
         return (
-            _read(EVIDENCE, check["answer_json"]) if check else None,
-            _read(REVIEWED, review["answer_json"]) if review else None,
+            _read(_evidence_form(), check["answer_json"]) if check else None,
+            _read(reviewed_form(), review["answer_json"]) if review else None,
         )
 
     def _keep(self, kind: Kind, task: str, commit: str, answer: bytes) -> None:
@@ -174,7 +174,7 @@ class GateRepository:
 
     def base_run(self, key: str) -> SuiteRun | None:
         row = self._db.row("select run_json from suite_runs where key = ?", (key,))
-        return _read(SUITE_RUN, row["run_json"]) if row else None
+        return _read(_run_form(), row["run_json"]) if row else None
 
     def keep_base_run(self, key: str, run: SuiteRun, now: datetime | None) -> None:
         """`now` None: of a change, or of a tool; nobody is told that the target's own tests said so.
@@ -184,7 +184,7 @@ class GateRepository:
         with self._db.transaction() as db:
             db.execute(
                 "insert or replace into suite_runs values (?, ?, ?)",
-                (key, SUITE_RUN.dump_json(run).decode(), now.isoformat() if now else ""),
+                (key, _run_form().dump_json(run).decode(), now.isoformat() if now else ""),
             )
             db.execute("delete from suite_runs where rowid <= (select max(rowid) from suite_runs) - ?", (MOST_KEPT,))
         fault_point("base-run.kept")
@@ -197,8 +197,8 @@ class GateRepository:
         )
         base = self._db.row("select run_json from suite_runs where at <> '' order by at desc limit 1")
         return (
-            _read(EVIDENCE, check["answer_json"]) if check else None,
-            _read(SUITE_RUN, base["run_json"]) if base else None,
+            _read(_evidence_form(), check["answer_json"]) if check else None,
+            _read(_run_form(), base["run_json"]) if base else None,
         )
 
     # -- what the coder answers instead of a change -----------------------------------------------------------
@@ -276,6 +276,24 @@ class GateRepository:
         """Tell whether the owner's last word on exactly this change allows it."""
         said = [ruling.kind for ruling in self.rulings(task) if ruling.subject == subject]
         return bool(said) and said[-1] == "approve"
+
+
+def _evidence_form() -> Form[Evidence]:
+    from sisimpur.shared.model.evidence import Evidence
+
+    return Form(Evidence)
+
+
+def reviewed_form() -> Form[Reviewed]:
+    from sisimpur.shared.model.evidence import Reviewed
+
+    return Form(Reviewed)
+
+
+def _run_form() -> Form[SuiteRun]:
+    from sisimpur.shared.model.evidence import SuiteRun
+
+    return Form(SuiteRun)
 
 
 def _parked(row: sqlite3.Row) -> AwaitingOwner:

@@ -8,7 +8,6 @@ itself, so it is never said twice.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -179,6 +178,8 @@ def _explained(type_: _Type, problem: Any) -> tuple[Place, str]:
 
 
 def _unknown(name: str, schema: Schema) -> str:
+    import difflib  # only for who has mistyped
+
     keys = list(schema.get("properties", ()))
     if near := difflib.get_close_matches(name, keys, 1):
         return f"unknown key: this version does not know it; did you mean {near[0]}?"

@@ -12,7 +12,8 @@ import pytest
 
 from sisimpur.agents.orchestrator.vision import vision_parser
 from sisimpur.cli.app import main
-from sisimpur.cli.setup.environments import BUILT, DATA, go_on
+from sisimpur.cli.setup.environments import go_on
+from sisimpur.cli.setup.folders import BUILT, DATA
 from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home, parse
 from sisimpur.cli.terminal.completion import bash, fish, zsh
 from sisimpur.cli.terminal.parser import GROUPS, VERSION, make_parser

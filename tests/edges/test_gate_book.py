@@ -26,7 +26,7 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import SCHEMA, Database, statements
-from sisimpur.shared.store.gate_book import MOST_KEPT, REVIEWED, AwaitingOwner, GateRepository, RuledOver, Ruling
+from sisimpur.shared.store.gate_book import MOST_KEPT, AwaitingOwner, GateRepository, RuledOver, Ruling, reviewed_form
 from sisimpur.shared.store.journal import Journal
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -200,5 +200,5 @@ def test_a_word_over_a_finding_is_kept_for_its_task(book: GateRepository) -> Non
 
 
 def test_a_review_of_an_earlier_version_has_no_word_for_the_owner(book: GateRepository) -> None:
-    old = REVIEWED.validate_json('{"commit": "c1", "verdict": {"findings": [], "kind": "approved"}}')
+    old = reviewed_form().validate_json('{"commit": "c1", "verdict": {"findings": [], "kind": "approved"}}')
     assert (old.word, old.heard, old.holds) == ("", "", False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.cli.setup.environments import UV
+from sisimpur.cli.setup.folders import UV
 from sisimpur.shared.system.process import Finished, run
 
 ROOT = Path(__file__).parents[2]

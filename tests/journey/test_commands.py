@@ -72,6 +72,37 @@ def in_one_line(done: Finished) -> str:
     return text
 
 
+# --- what is loaded ------------------------------------------------------------------------------------------
+
+ANY_WORK = {"hashlib", "pydantic", "sqlite3", "subprocess", "traceback", "yaml", "sisimpur.shared.model.work"}
+MORE_THAN_A_LOOK = {
+    *("asyncio", "difflib", "genai_prices", "markdown_it", "rich", "ssl", "subprocess", "sisimpur.cli.commands"),
+    *(f"sisimpur.shared.{name}" for name in ("forge", "notify", "repo")),
+    *(f"sisimpur.shared.model.{name}" for name in ("deployment", "evidence", "gate", "research")),
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "not_needed"),
+    [
+        ("--version", ANY_WORK),
+        ("help", ANY_WORK),
+        ("status", MORE_THAN_A_LOOK),
+        ("tasks", MORE_THAN_A_LOOK),
+        ("budget --json", MORE_THAN_A_LOOK),
+    ],
+)
+def test_a_command_loads_nothing_large_that_it_has_no_use_for(
+    words: str, not_needed: set[str], after_a_day: Stage
+) -> None:
+    """What is loaded is most of what a look costs: a class of values alone takes 0.7 ms to make."""
+    argv = (sys.executable, "-X", "importtime", "main.py", "--home", str(after_a_day.home.root), *words.split())
+    done = run(argv, cwd=ROOT, env=ENVIRONMENT, timeout=60)
+    loaded = {line.rpartition("|")[2].strip() for line in done.errors.decode().splitlines()}
+    assert done.ok and "sisimpur.cli.app" in loaded
+    assert loaded & not_needed == set()
+
+
 # --- exit codes ----------------------------------------------------------------------------------------------
 
 

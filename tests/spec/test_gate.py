@@ -28,7 +28,6 @@ from sisimpur.shared.model.gate import (
     Judge,
     Merge,
     Noticed,
-    Policy,
     Refresh,
     ReviewState,
     RunTests,
@@ -41,6 +40,7 @@ from sisimpur.shared.model.gate import (
     reasons,
     writer,
 )
+from sisimpur.shared.model.work import Policy
 
 RED = Problem("a test fails", "tests/test_a.py::test_b fails", "correct", ("test_b",))
 UNPROVED = Problem(UNSHOWN, "no new test fails without the change", "write tests")

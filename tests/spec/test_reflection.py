@@ -61,10 +61,10 @@ from sisimpur.shared.model.evidence import (
     Severity,
     SuiteRun,
 )
-from sisimpur.shared.model.gate import AskOwner, Fail, Policy, ReviewState, fingerprint, next_step
+from sisimpur.shared.model.gate import AskOwner, Fail, ReviewState, fingerprint, next_step
 from sisimpur.shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried
 from sisimpur.shared.model.scope import Scope
-from sisimpur.shared.model.work import Branch, ModelChoice, NotCoded, Run, TaskSpec
+from sisimpur.shared.model.work import Branch, ModelChoice, NotCoded, Policy, Run, TaskSpec
 from sisimpur.shared.money.routing import Route
 from sisimpur.shared.money.ticket import CallRecord
 from sisimpur.shared.money.token_budget import NANO, TokenUsage

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sisimpur.shared.model.evidence import Evidence
-from sisimpur.shared.model.gate import Judge, Merge, Policy, Refresh, ReviewState, RunTests, next_step
+from sisimpur.shared.model.gate import Judge, Merge, Refresh, ReviewState, RunTests, next_step
 from sisimpur.shared.model.lifecycle import Board, Card
 from sisimpur.shared.model.naming import is_upkeep
-from sisimpur.shared.model.work import Branch
+from sisimpur.shared.model.work import Branch, Policy
 from sisimpur.shared.store.queue_book import QueuePlace
 
 MOST = 8  # changes of one stack: a red one costs three runs more

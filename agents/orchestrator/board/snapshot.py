@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sisimpur.agents.orchestrator.integration.feature_branches import has_landed, too_early
 from sisimpur.agents.orchestrator.vision.goal_ids import unwanted
-from sisimpur.shared.model.gate import Policy, ReviewState
 from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, State, TaskLimits, Tried, is_lost_for_us, pause_after
 from sisimpur.shared.model.naming import attempt_ref, is_upkeep
-from sisimpur.shared.model.work import TaskSpec, Vision
+from sisimpur.shared.model.work import Policy, TaskSpec, Vision
 from sisimpur.shared.money.ticket import Used
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.store.task_store import Filed, Survey, TaskStore, UnreadableFile
+
+if TYPE_CHECKING:  # who looks at the board loads no evidence
+    from sisimpur.shared.model.gate import ReviewState
 
 POLICY = Policy()
 CLOSED = (State.COMPLETED, State.FAILED)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sisimpur.shared.model.deployment import DeployStage
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import TITLE, bullets, counted, harmless
-from sisimpur.shared.money.savings import Saved
 from sisimpur.shared.money.token_budget import amount, in_dollars
-from sisimpur.shared.notify.notice import Section
 
-if TYPE_CHECKING:  # `status` says some of these words, and loads no account of a day
+if TYPE_CHECKING:  # `status` and `budget` say some of these words, and load no account of a day
     from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
+    from sisimpur.shared.money.savings import Saved
+    from sisimpur.shared.notify.notice import Section
 
 HOURS = 24
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
@@ -80,6 +79,8 @@ def brief(lines: Iterable[str]) -> str:
 
 def section(heading: str, text: str) -> tuple[Section, ...]:
     """None for nothing to say."""
+    from sisimpur.shared.notify.notice import Section
+
     return (Section(heading, text),) if text else ()
 
 
@@ -134,6 +135,8 @@ def came_of(goal: GoalAccount) -> str:
 
 def headline(account: DayAccount) -> str:
     """The day in one line: what a reader of nothing else should know."""
+    from sisimpur.shared.model.deployment import DeployStage
+
     if account.kind == "missed":
         return "nobody was at work: the machine, or the team, was off"
     growing, failed, asked = sum(bool(one.into) for one in account.merged), len(account.failed), account.waiting

@@ -40,7 +40,7 @@ def read_apart(task: str, data: bytes, *words: str, cpu_seconds: int = CPU_SECON
 
     Refused: it came to no end, or to a bad one. Misconfigured: a library is missing.
     """
-    argv = (sys.executable, "-I", "-B", str(PROGRAM), str(cpu_seconds), task, *words)
+    argv = (sys.executable, "-I", str(PROGRAM), str(cpu_seconds), task, *words)
     done = run(argv, env={}, timeout=cpu_seconds * WAITING, data=data, how=RunOptions(limit=MOST_SAID))
     if done.code == NO_LIBRARY:
         raise Misconfigured("the libraries that read web pages are not installed: type `make setup`")
