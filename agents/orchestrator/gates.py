@@ -21,6 +21,7 @@ from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget
 from sisimpur.shared.model.evidence import NO_LINES, Escalated, Evidence, ReviewContext, Reviewed
 from sisimpur.shared.model.gate import (
     AskOwner,
+    BeginAnew,
     Cancel,
     Fail,
     Judge,
@@ -97,6 +98,8 @@ class Gatekeeper:
                 why = self._gone(known, found)
                 self._close(known, found, why)
                 self._books.transitions.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
+            case BeginAnew():
+                self._begin_anew(known)
             case Refresh(to, why):
                 moved = f"{self._into(known)} has moved; brought up to date, then tested again"
                 self._books.tell(f"{known.id}: {why or moved}")
@@ -189,6 +192,12 @@ class Gatekeeper:
             self._books.tell(f"{known.id}: you have ruled over what was found; it is read once more")
         return bool(commit)
 
+    def _begin_anew(self, known: TaskRecord) -> None:
+        why = "you have changed its words since it was coded: it is begun anew"
+        self._books.tell(f"{known.id}: {why}")
+        self._review.gates.withdraw(known.id)
+        self._books.transitions.move(known.id, State.IN_REVIEW, Event.WITHDRAWN, why)
+
     # -- endings ----------------------------------------------------------------------------------------------
 
     def _send_back(self, known: TaskRecord, found: ReviewState, step: SendBack) -> None:
@@ -219,6 +228,8 @@ class Gatekeeper:
         self._publish(known, found)
         if found.approved:
             self._review.publishing.approval(to, self._books.now())
+        if self._is_held_up(known, found, into):
+            return  # so is this
         try:
             merged = self._review.publishing.merge(to, into, self._books.now(), is_untested=found.evidence is None)
         except PullNotReady as reason:
@@ -236,6 +247,18 @@ class Gatekeeper:
         over = [f"over {one.finding} by your word" for one in self._review.gates.ruled_over(known.id)]
         note = ", ".join((f"merged{where} as {merged[:12]}, pull request #{to.number}", *over))
         self._books.transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
+
+    def _is_held_up(self, known: TaskRecord, found: ReviewState, into: str) -> bool:
+        """Others' checks at the forge are read; what is merged already is not asked about."""
+        if self._review.pulls.known[known.id].state == "merged":
+            return False
+        checks, now = self._review.pulls.checks, self._books.now()
+        before = checks.of(known.id, found.commit)
+        since = self._review.gates.begun_at("check", known.id, found.commit) or now
+        here = checks.read(known.id, found.commit, into, since, now)
+        if here.awaited and (before is None or before.awaited != here.awaited):
+            self._books.tell(f"{known.id}: waits for {', '.join(here.awaited)} at the forge, for an hour at most")
+        return bool(here.against or here.awaited)
 
     def _not_merged(self, known: TaskRecord, found: ReviewState, into: str, reason: PullNotReady) -> None:
         """Of a branch that moved, the next look finds it."""

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from sisimpur.agents.orchestrator.act import Acts, Deliveries
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker
 from sisimpur.agents.orchestrator.board.events import Events
+from sisimpur.agents.orchestrator.board.pull_checks import PullChecks
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, ReviewFacts
 from sisimpur.agents.orchestrator.board.session import AgentRuns, Session
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
@@ -269,7 +270,8 @@ class Assembly:
     def _facts(self) -> ReviewFacts:
         records, code = self._records, self._code
         commits = AttemptCommits(code.mirror, self._protected)
-        pulls = PullRequests(code.forge, records.journal, self._branches)
+        checks = PullChecks(code.forge, code.mirror, self._target.ignore_checks)
+        pulls = PullRequests(code.forge, records.journal, self._branches, checks)
         cap = self._policy.budget.task
         turns = TestTurns(records.gates, commits, self._policy.merge.policy.write_tests)
         return ReviewFacts(commits, pulls, self._branches, records.gates, records.spending, cap, turns)

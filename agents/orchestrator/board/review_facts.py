@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from sisimpur.agents.orchestrator.board.pull_checks import PullChecks
 from sisimpur.agents.orchestrator.board.writing import CommitsOfAttempts, TestTurns, sent_back
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
@@ -81,7 +82,8 @@ class AttemptCommits:
 class PullRequests:
     """The tasks' pull requests, by task, as the forge said when it was last asked."""
 
-    def __init__(self, forge: Forge, journal: Journal, branches: FeatureBranches) -> None:
+    def __init__(self, forge: Forge, journal: Journal, branches: FeatureBranches, checks: PullChecks) -> None:
+        self.checks = checks
         self._forge = forge
         self._journal = journal
         self._branches = branches
@@ -89,6 +91,7 @@ class PullRequests:
 
     def hear(self, known: Iterable[TaskRecord]) -> None:
         """Ask the forge for those of these tasks: the owner may have merged, closed or moved one."""
+        self.checks.anew()
         for one in known:
             branch = branch_name(one.id, one.title)
             pull = self._forge.find_pull(branch, self._branches.target(one)) or self._turned(one, branch)
@@ -159,6 +162,7 @@ class ReviewFacts:
             paths=seen.branch.changed,
             is_again=self._is_again(known),
             turn=self._turn(known, commit),
+            others=self.pulls.checks.of(known.id, commit),
         )
 
     def _is_again(self, known: TaskRecord) -> bool:
