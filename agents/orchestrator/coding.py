@@ -45,16 +45,19 @@ class Coding:
         self._books = books
         self._coder: CodesTask | None = None
 
-    def code(self, spec: TaskSpec, known: TaskRecord) -> None:
-        """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
+    def code(self, spec: TaskSpec, known: TaskRecord, asked: str) -> None:
+        """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task.
+
+        `asked`: digest of the words in the task's own file; `spec` may guard more.
+        """
         base = self._review.branches.base(known)
         spec = self._without_waived(spec, known, base)
-        correction = self._correction(spec, known, base)
+        correction = self._correction(spec, known, base, asked)
         if lands(known) and not self._goes_on(known, correction):
-            self._land(spec, known, base)
+            self._land(spec, known, base, asked)
             return
         coder = self._engine()
-        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, ""):
+        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", asked=asked):
             return
         attempts = self._books.journal.attempts(spec.id)
         number, tries = attempts[-1].number, sum(attempt.outcome != "void" for attempt in attempts)
@@ -102,10 +105,10 @@ class Coding:
         is_asked = last.outcome == "sent back" or bool(said and said[-1].kind == "correct" and said[-1].why)
         return is_asked and not self._review.branches.is_outdated(known)
 
-    def _land(self, spec: TaskSpec, known: TaskRecord, base: str) -> None:
+    def _land(self, spec: TaskSpec, known: TaskRecord, base: str, asked: str) -> None:
         """What is on the goal's branch, as one commit: it stands, or the next look finds that the attempt was lost."""
         tip, main = self._review.branches.fresh(known.branch, base), self._review.branches.main.name
-        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, ""):
+        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", asked=asked):
             return
         self._books.tell(f"{spec.id}: {known.branch} as one change on {main}")
         number = self._books.journal.attempts(spec.id)[-1].number
@@ -165,12 +168,13 @@ class Coding:
 
     # -- correction -------------------------------------------------------------------------------------------
 
-    def _correction(self, spec: TaskSpec, known: TaskRecord, base: str) -> Correction | None:
+    def _correction(self, spec: TaskSpec, known: TaskRecord, base: str, asked: str) -> Correction | None:
         """What the gates and the owner said of the commit that it goes on from; None: it begins afresh."""
         said = self._review.gates.rulings(known.id)
         words = [ruling.why for ruling in said if ruling.kind != "approve" and ruling.why]
         happened = [*self._failures(known.id), *self._rolled_back(known.id)]
         last = self._goes_on_from(known, said)
+        last = last if last and last.asked in ("", asked) else None  # the work was for other words
         commit = self._review.commits.of(known, last) if last else ""
         evidence = self._review.gates.evidence(known.id, commit) if commit else None
         reviewed = self._review.findings.for_coder(known, commit)

@@ -104,7 +104,7 @@ class Gatekeeper:
                 moved = f"{self._into(known)} has moved; brought up to date, then tested again"
                 self._books.tell(f"{known.id}: {why or moved}")
                 self._books.transitions.move(
-                    known.id, State.IN_REVIEW, Event.REFRESHED, why, "stale", refreshes=to or found.commit
+                    known.id, State.IN_REVIEW, Event.REFRESHED, why, "stale", to or found.commit, known.asked
                 )
             case Merge():
                 self._merge(known, found)
@@ -148,7 +148,7 @@ class Gatekeeper:
             gates.no_end(known.id, found.commit)  # the third is the last
             self._books.tell(f"{known.id}: {problem}")
         else:
-            gates.keep_evidence(known.id, evidence)
+            gates.keep_evidence(known.id, replace(evidence, asked=spec.asked))
             self._books.tell(f"{known.id}: {gate_text.summary(evidence)}")
 
     def _proven(self, known: TaskRecord, branch: Branch) -> Evidence | None:
@@ -175,18 +175,18 @@ class Gatekeeper:
                 gates.not_begun("review", known.id, found.commit)
                 raise
             capped = Escalated(f"it could not be reviewed: {reason}")  # the owner decides what no model can read
-            gates.keep_review(known.id, Reviewed(found.commit, capped, heard=answers.digest))
+            gates.keep_review(known.id, Reviewed(found.commit, capped, heard=answers.digest, asked=spec.asked))
         except Stumble as problem:  # counted: the third is the last
             self._books.tell(f"{known.id}: {problem}")
         else:
-            gates.keep_review(known.id, reviewed)
+            gates.keep_review(known.id, replace(reviewed, asked=spec.asked))
             self._review.words.keep(GoalWord(known.goal_id, "review", reviewed.word, known.id), self._books.now())
             self._books.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
 
-    def takes_up_again(self, known: TaskRecord) -> bool:
+    def takes_up_again(self, known: TaskRecord, asked: str) -> bool:
         """Read the same commit once more where the owner has ruled over all that sent it back: no model codes."""
-        commit = self._review.findings.settled_commit(known)
-        if commit and self._books.transitions.move(known.id, State.BACKLOG, Event.STARTED, ""):
+        commit = self._review.findings.settled_commit(known) if known.is_for(asked) else ""
+        if commit and self._books.transitions.move(known.id, State.BACKLOG, Event.STARTED, "", asked=asked):
             number = self._books.journal.attempts(known.id)[-1].number
             self._review.branches.mirror.restore(attempt_ref(known.id, number), commit)
             self._books.tell(f"{known.id}: you have ruled over what was found; it is read once more")
@@ -223,7 +223,7 @@ class Gatekeeper:
 
     def _merge(self, known: TaskRecord, found: ReviewState) -> None:
         to, into = self._review.address(known, found.commit), self._into(known)
-        if self._is_outdated(known):
+        if self._is_outdated(known) or not self._is_as_asked(known):
             return  # the next look finds it
         self._publish(known, found)
         if found.approved:
@@ -290,6 +290,11 @@ class Gatekeeper:
         self._review.branches.look(known.branch)
         return self._review.branches.is_outdated(known)
 
+    def _is_as_asked(self, known: TaskRecord) -> bool:
+        """Read once more: the owner may be writing."""
+        spec = self._books.transitions.store.read(State.IN_REVIEW, known.id).spec
+        return isinstance(spec, TaskSpec) and known.is_for(spec.asked)
+
     def _clear_goal_branch(self, known: TaskRecord, to: Address) -> None:
         """All of it has landed; with what somebody has pushed there since, it stays."""
         if not lands(known):
@@ -340,7 +345,7 @@ class Gatekeeper:
             self._note_end(known, number)
             note = f"{self._into(known)} was deleted, and its pull request with it: a new one is made"
             self._books.transitions.move(
-                known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", refreshes=found.commit
+                known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", found.commit, known.asked
             )
         elif not merged and self._books.journal.has_closed(known.id, number):
             self._books.transitions.move(

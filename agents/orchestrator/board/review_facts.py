@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from sisimpur.agents.orchestrator.board.pull_checks import PullChecks
 from sisimpur.agents.orchestrator.board.writing import CommitsOfAttempts, TestTurns, sent_back
@@ -17,6 +17,7 @@ from sisimpur.shared.model.evidence import (
     Answers,
     Approved,
     ChangesRequested,
+    Evidence,
     Finding,
     Reviewed,
     Severity,
@@ -137,6 +138,7 @@ class ReviewFacts:
         if not commit:
             return None
         seen, evidence = self.commits.seen(known, commit), gates.evidence(known.id, commit)
+        evidence, reviewed = _for(known, evidence), _for(known, gates.reviewed(known.id, commit))
         parked, answers = gates.parked(known.id), AnsweredFindings(gates, self.commits).answers(known)
         return ReviewState(
             commit=commit,
@@ -152,7 +154,7 @@ class ReviewFacts:
             head=self.pulls.foreign_head(known.id, commit),
             evidence=evidence,
             checks_begun=gates.begun("check", known.id, commit),
-            reviewed=_still_holds(gates.reviewed(known.id, commit), answers),
+            reviewed=_still_holds(reviewed, answers),
             contradicted=gates.coder_said(known.id, commit),
             reviews_begun=gates.begun("review", known.id, commit),
             fingerprints=frozenset(self._fingerprints(known)),
@@ -194,6 +196,14 @@ class ReviewFacts:
             commit = self.commits.of(known, attempt)
             if commit != newest or ends >= self.gates.begun("review", known.id, commit):
                 yield fingerprint(self.gates.evidence(known.id, commit), self.gates.reviewed(known.id, commit))
+
+
+F = TypeVar("F", Evidence, Reviewed)
+
+
+def _for(known: TaskRecord, found: F | None) -> F | None:
+    """What was found under other words than those that were coded counts for nothing."""
+    return found if found is None or not found.asked or known.is_for(found.asked) else None
 
 
 def _still_holds(reviewed: Reviewed | None, answers: Answers) -> Reviewed | None:

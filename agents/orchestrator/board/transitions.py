@@ -64,10 +64,20 @@ class Transitions:
     # -- moves ------------------------------------------------------------------------------------------------
 
     def move(
-        self, task: str, source: State, event: Event, note: str, outcome: Outcome | None = None, refreshes: str = ""
+        self,
+        task: str,
+        source: State,
+        event: Event,
+        note: str,
+        outcome: Outcome | None = None,
+        refreshes: str = "",
+        asked: str = "",
     ) -> bool:
-        """`outcome`: how the last attempt ended. False if the owner was faster: then nothing was begun."""
-        why = MoveReason(event, note, outcome, refreshes)
+        """`outcome`: how the last attempt ended; the rest as in MoveReason.
+
+        False if the owner was faster: then nothing was begun.
+        """
+        why = MoveReason(event, note, outcome, refreshes, asked)
         planned = self.journal.plan_move(task, source, why, self._clock.now())
         try:
             moved = self.store.move(task, planned.source, planned.target)
