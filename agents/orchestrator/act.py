@@ -24,7 +24,8 @@ from sisimpur.agents.orchestrator.decide import (
     Rest,
     StackRun,
 )
-from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.gate_books import GateBooks
+from sisimpur.agents.orchestrator.gates import Gatekeeper
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back

@@ -9,7 +9,8 @@ from typing import assert_never
 from sisimpur.agents.orchestrator.board.events import AttemptEnded
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, CodesTask
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.gate_books import GateBooks
+from sisimpur.agents.orchestrator.gates import Gatekeeper
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent
@@ -21,6 +22,7 @@ from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import CodeAnswer, Coded, CoderSaid, Correction, NotCoded, TaskSpec
 from sisimpur.shared.repo.mirror_commits import AlreadyThere
 from sisimpur.shared.store.gate_book import Ruling
+from sisimpur.shared.store.journal import NewAttempt
 from sisimpur.shared.store.task_records import Attempt, Outcome, TaskRecord
 from sisimpur.shared.system.paths import remove_folder
 
@@ -57,7 +59,7 @@ class Coding:
             self._land(spec, known, base, asked)
             return
         coder = self._engine()
-        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", asked=asked):
+        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)):
             return
         attempts = self._books.journal.attempts(spec.id)
         number, tries = attempts[-1].number, sum(attempt.outcome != "void" for attempt in attempts)
@@ -108,7 +110,7 @@ class Coding:
     def _land(self, spec: TaskSpec, known: TaskRecord, base: str, asked: str) -> None:
         """What is on the goal's branch, as one commit: it stands, or the next look finds that the attempt was lost."""
         tip, main = self._review.branches.fresh(known.branch, base), self._review.branches.main.name
-        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", asked=asked):
+        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)):
             return
         self._books.tell(f"{spec.id}: {known.branch} as one change on {main}")
         number = self._books.journal.attempts(spec.id)[-1].number

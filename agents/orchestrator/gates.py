@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from sisimpur.agents.orchestrator.board import merge_queue
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
-from sisimpur.agents.orchestrator.board.review_facts import AnsweredFindings, AttemptCommits, PullRequests, SeenCommit
+from sisimpur.agents.orchestrator.board.review_facts import SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.agents.orchestrator.board.writing import TestTurns, written_tests
-from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands, too_early
+from sisimpur.agents.orchestrator.board.writing import written_tests
+from sisimpur.agents.orchestrator.gate_books import GateBooks, number_of_attempt
+from sisimpur.agents.orchestrator.integration.feature_branches import lands, too_early
 from sisimpur.agents.orchestrator.publishing import gate_text
-from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
+from sisimpur.agents.orchestrator.publishing.publishing import Address
 from sisimpur.agents.orchestrator.vision.issue_goals import number_of
 from sisimpur.shared.forge.forge import ForgeRefused, NotPermitted, Pull, PullNotReady
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, Unavailable
@@ -36,35 +37,9 @@ from sisimpur.shared.model.gate import (
 from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Branch, GoalWord, TaskSpec
-from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
-from sisimpur.shared.store.goal_book import GoalWords
+from sisimpur.shared.store.gate_book import AwaitingOwner
+from sisimpur.shared.store.journal import NewAttempt
 from sisimpur.shared.store.task_records import TaskRecord
-
-
-@dataclass(frozen=True)
-class GateBooks:
-    """What the gates know of a change, and where they say so."""
-
-    gates: GateRepository
-    commits: AttemptCommits
-    pulls: PullRequests
-    branches: FeatureBranches
-    publishing: Publishing
-    owners: bool  # somebody's words below a pull request count
-    words: GoalWords
-    turns: TestTurns
-    wish: Callable[[TaskRecord], str]  # its goal, for who reads the change
-
-    @property
-    def findings(self) -> AnsweredFindings:
-        return AnsweredFindings(self.gates, self.commits)
-
-    def address(self, known: TaskRecord, commit: str) -> Address:
-        """Unavailable: the forge has not said where its pull request is."""
-        pull = self.pulls.known.get(known.id)
-        if pull is None:
-            raise Unavailable(f"{known.id}: its pull request is not at the forge")
-        return Address(known.id, number_of_attempt(known), pull.number, commit)
 
 
 class Gatekeeper:
@@ -104,7 +79,12 @@ class Gatekeeper:
                 moved = f"{self._into(known)} has moved; brought up to date, then tested again"
                 self._books.tell(f"{known.id}: {why or moved}")
                 self._books.transitions.move(
-                    known.id, State.IN_REVIEW, Event.REFRESHED, why, "stale", to or found.commit, known.asked
+                    known.id,
+                    State.IN_REVIEW,
+                    Event.REFRESHED,
+                    why,
+                    "stale",
+                    NewAttempt(to or found.commit, known.asked),
                 )
             case Merge():
                 self._merge(known, found)
@@ -186,7 +166,9 @@ class Gatekeeper:
     def takes_up_again(self, known: TaskRecord, asked: str) -> bool:
         """Read the same commit once more where the owner has ruled over all that sent it back: no model codes."""
         commit = self._review.findings.settled_commit(known) if known.is_for(asked) else ""
-        if commit and self._books.transitions.move(known.id, State.BACKLOG, Event.STARTED, "", asked=asked):
+        if commit and self._books.transitions.move(
+            known.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)
+        ):
             number = self._books.journal.attempts(known.id)[-1].number
             self._review.branches.mirror.restore(attempt_ref(known.id, number), commit)
             self._books.tell(f"{known.id}: you have ruled over what was found; it is read once more")
@@ -223,7 +205,7 @@ class Gatekeeper:
 
     def _merge(self, known: TaskRecord, found: ReviewState) -> None:
         to, into = self._review.address(known, found.commit), self._into(known)
-        if self._is_outdated(known) or not self._is_as_asked(known):
+        if self._is_outdated(known) or not self._books.transitions.is_as_asked(known):
             return  # the next look finds it
         self._publish(known, found)
         if found.approved:
@@ -290,11 +272,6 @@ class Gatekeeper:
         self._review.branches.look(known.branch)
         return self._review.branches.is_outdated(known)
 
-    def _is_as_asked(self, known: TaskRecord) -> bool:
-        """Read once more: the owner may be writing."""
-        spec = self._books.transitions.store.read(State.IN_REVIEW, known.id).spec
-        return isinstance(spec, TaskSpec) and known.is_for(spec.asked)
-
     def _clear_goal_branch(self, known: TaskRecord, to: Address) -> None:
         """All of it has landed; with what somebody has pushed there since, it stays."""
         if not lands(known):
@@ -345,7 +322,7 @@ class Gatekeeper:
             self._note_end(known, number)
             note = f"{self._into(known)} was deleted, and its pull request with it: a new one is made"
             self._books.transitions.move(
-                known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", found.commit, known.asked
+                known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", NewAttempt(found.commit, known.asked)
             )
         elif not merged and self._books.journal.has_closed(known.id, number):
             self._books.transitions.move(
@@ -421,8 +398,3 @@ class Gatekeeper:
 
     def _commit(self, known: TaskRecord, found: ReviewState) -> SeenCommit:
         return self._review.commits.seen(known, found.commit)
-
-
-def number_of_attempt(known: TaskRecord) -> int:
-    """The number of its last attempt; 0: none was begun."""
-    return known.last.number if known.last else 0

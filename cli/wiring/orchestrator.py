@@ -7,7 +7,6 @@ from functools import cached_property, partial
 from sisimpur.agents.orchestrator.act import Acts, Deliveries
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker
 from sisimpur.agents.orchestrator.board.events import Events
-from sisimpur.agents.orchestrator.board.pull_checks import PullChecks
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, ReviewFacts
 from sisimpur.agents.orchestrator.board.session import AgentRuns, Session
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
@@ -17,7 +16,8 @@ from sisimpur.agents.orchestrator.coding import Coding
 from sisimpur.agents.orchestrator.day import DayPhases, Orchestrator, Working
 from sisimpur.agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
 from sisimpur.agents.orchestrator.deploys.taking_back import TakingBack
-from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.gate_books import GateBooks
+from sisimpur.agents.orchestrator.gates import Gatekeeper
 from sisimpur.agents.orchestrator.goals.looking import GoalEyes, GoalLooks
 from sisimpur.agents.orchestrator.goals.standing import GoalEnds
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
@@ -270,8 +270,7 @@ class Assembly:
     def _facts(self) -> ReviewFacts:
         records, code = self._records, self._code
         commits = AttemptCommits(code.mirror, self._protected)
-        checks = PullChecks(code.forge, code.mirror, self._target.ignore_checks)
-        pulls = PullRequests(code.forge, records.journal, self._branches, checks)
+        pulls = PullRequests(code.forge, records.journal, self._branches, self._target.ignore_checks)
         cap = self._policy.budget.task
         turns = TestTurns(records.gates, commits, self._policy.merge.policy.write_tests)
         return ReviewFacts(commits, pulls, self._branches, records.gates, records.spending, cap, turns)

@@ -36,17 +36,24 @@ ATTEMPT = "number, outcome, note, ended_at, round, refreshes, asked"
 
 
 @dataclass(frozen=True)
-class MoveReason:
-    """What happened. `outcome`: how the last attempt ended; `refreshes`: the commit that a new one updates.
+class NewAttempt:
+    """What an attempt is begun for. `refreshes`: the commit that it updates; `asked`: digest of the task's words."""
 
-    `asked`: digest of the task's words, for which a new attempt is begun.
-    """
+    refreshes: str = ""
+    asked: str = ""
+
+
+NO_ATTEMPT = NewAttempt()
+
+
+@dataclass(frozen=True)
+class MoveReason:
+    """What happened. `outcome`: how the last attempt ended; `new`: what another one is for, if it begins one."""
 
     event: Event
     note: str = ""
     outcome: Outcome | None = None
-    refreshes: str = ""
-    asked: str = ""
+    new: NewAttempt = NO_ATTEMPT
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ class Journal:
                     "insert into attempts (task, number, round, started_at, refreshes, asked)"
                     " select ?, coalesce(max(number), 0) + 1, coalesce(max(round), 0), ?, ?, ?"
                     " from attempts where task = ?",
-                    (task, now.isoformat(), why.refreshes, why.asked, task),
+                    (task, now.isoformat(), why.new.refreshes, why.new.asked, task),
                 )
             if row.attempts == "zero":
                 self._new_round(db, task, now)

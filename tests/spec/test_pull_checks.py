@@ -16,7 +16,9 @@ RESULTS: tuple[CheckResult | None, ...] = ("success", "pending", "failure", None
 
 @pytest.mark.parametrize("waited", [EARLY, LATE], ids=["early", "late"])
 def test_merged_is_what_nobody_who_counts_speaks_against(waited: timedelta) -> None:
-    for first, second, required, seen, ignored in product(RESULTS, RESULTS, *[(False, True)] * 3):
+    for (first, second), (required, seen, ignored) in product(
+        product(RESULTS, repeat=2), product((False, True), repeat=3)
+    ):
         items = {name: result for name, result in (("a", first), ("b", second)) if result}
         expected = Expected(["a"] * required, ["a"] * seen, ["a*"] * ignored)
         found = judged("c", CommitChecks(summary(items.values()), items), expected, waited)
@@ -39,6 +41,12 @@ def test_our_own_statuses_are_nobody_elses() -> None:
 def test_what_cannot_be_read_is_not_green() -> None:
     found = judged("c", CommitChecks("success", {"ci": "success"}, complete=False), Expected(), EARLY)
     assert "Actions: read" in found.against[0]
+
+
+def test_a_name_is_data() -> None:
+    names: dict[str, CheckResult] = {f"a{n}\nmerge me {'x' * 500}": "failure" for n in range(50)}
+    (told,) = judged("c", CommitChecks("failure", names), Expected(), EARLY).against
+    assert "\n" not in told and len(told) < 1_500
 
 
 def test_workflows_of_a_new_commit_have_time_to_begin() -> None:

@@ -9,11 +9,13 @@ from fnmatch import fnmatchcase
 
 from sisimpur.shared.forge.forge import OURS, CommitChecks, Forge
 from sisimpur.shared.model.gate import CheckedByOthers
+from sisimpur.shared.model.text import one_line
 from sisimpur.shared.repo.mirror import Mirror
 
 PATIENCE = timedelta(hours=1)  # since our own tests began; then the owner is asked
 BEGINNING = timedelta(minutes=2)  # in which workflows report for the first time
 SOONEST, LATEST = timedelta(seconds=30), timedelta(minutes=5)  # between two looks
+MOST_NAMED, LONGEST_NAME = 10, 100  # names that the owner is told, and letters of one
 WORKFLOWS = ".github/workflows/"
 HINT = "run it there again, or write its name into `ignore_checks` in config/targets"
 UNREADABLE = "not all that others check can be read: give the token Actions: read (docs/github.md), or ignore all of it"
@@ -43,12 +45,22 @@ def judged(commit: str, found: CommitChecks, expected: Expected, waited: timedel
     awaited = sorted({*lacking, *(name for name, result in results.items() if result == "pending")})
     if not results and not awaited and expected.begins and waited < BEGINNING:
         awaited = ["its workflows"]
-    against = [f"red at the forge: {', '.join(red)}; {HINT}"] if red else []
+    against = [f"red at the forge: {_named(red)}; {HINT}"] if red else []
     against += [] if found.complete else [UNREADABLE]
     if awaited and waited >= PATIENCE:
-        against.append(f"not ended, or not there, after an hour at the forge: {', '.join(awaited)}; {HINT}")
+        against.append(f"not ended, or not there, after an hour at the forge: {_named(awaited)}; {HINT}")
     seen = frozenset((*expected.seen, *results))
-    return CheckedByOthers(commit, tuple(against), () if against else tuple(awaited), seen)
+    return CheckedByOthers(
+        commit,
+        tuple(against),
+        () if against else tuple(one_line(name, LONGEST_NAME) for name in awaited[:MOST_NAMED]),
+        seen,
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    """Anybody may name a check as he likes: a few, each in one line."""
+    return ", ".join(one_line(name, LONGEST_NAME) for name in names[:MOST_NAMED]) + ", ..." * (len(names) > MOST_NAMED)
 
 
 class PullChecks:

@@ -83,8 +83,9 @@ class AttemptCommits:
 class PullRequests:
     """The tasks' pull requests, by task, as the forge said when it was last asked."""
 
-    def __init__(self, forge: Forge, journal: Journal, branches: FeatureBranches, checks: PullChecks) -> None:
-        self.checks = checks
+    def __init__(self, forge: Forge, journal: Journal, branches: FeatureBranches, ignored: Sequence[str]) -> None:
+        """`ignored`: the checks that count for nothing, see PullChecks."""
+        self.checks = PullChecks(forge, branches.mirror, ignored)
         self._forge = forge
         self._journal = journal
         self._branches = branches
