@@ -22,8 +22,7 @@ from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import CodeAnswer, Coded, CoderSaid, Correction, NotCoded, TaskSpec
 from sisimpur.shared.repo.mirror_commits import AlreadyThere
 from sisimpur.shared.store.gate_book import Ruling
-from sisimpur.shared.store.journal import NewAttempt
-from sisimpur.shared.store.task_records import Attempt, Outcome, TaskRecord
+from sisimpur.shared.store.task_records import Attempt, NewAttempt, Outcome, TaskRecord
 from sisimpur.shared.system.paths import remove_folder
 
 MOST_FAILURES = 12  # that the coder is told of: more than two rounds of attempts

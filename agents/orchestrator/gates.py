@@ -38,8 +38,7 @@ from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Branch, GoalWord, TaskSpec
 from sisimpur.shared.store.gate_book import AwaitingOwner
-from sisimpur.shared.store.journal import NewAttempt
-from sisimpur.shared.store.task_records import TaskRecord
+from sisimpur.shared.store.task_records import NewAttempt, TaskRecord
 
 
 class Gatekeeper:
@@ -78,14 +77,8 @@ class Gatekeeper:
             case Refresh(to, why):
                 moved = f"{self._into(known)} has moved; brought up to date, then tested again"
                 self._books.tell(f"{known.id}: {why or moved}")
-                self._books.transitions.move(
-                    known.id,
-                    State.IN_REVIEW,
-                    Event.REFRESHED,
-                    why,
-                    "stale",
-                    NewAttempt(to or found.commit, known.asked),
-                )
+                new = NewAttempt(to or found.commit, known.asked)
+                self._books.transitions.move(known.id, State.IN_REVIEW, Event.REFRESHED, why, "stale", new)
             case Merge():
                 self._merge(known, found)
             case AskOwner(reasons):

@@ -19,8 +19,10 @@ from sisimpur.shared.model.work import Run, TaskSpec
 from sisimpur.shared.store.database import Database, Tables
 from sisimpur.shared.store.task_records import (
     NEWS,
+    NO_ATTEMPT,
     Attempt,
     Happened,
+    NewAttempt,
     Outcome,
     TaskPlaces,
     TaskRecord,
@@ -33,17 +35,6 @@ from sisimpur.shared.system.fault import fault_point
 
 LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`
 ATTEMPT = "number, outcome, note, ended_at, round, refreshes, asked"
-
-
-@dataclass(frozen=True)
-class NewAttempt:
-    """What an attempt is begun for. `refreshes`: the commit that it updates; `asked`: digest of the task's words."""
-
-    refreshes: str = ""
-    asked: str = ""
-
-
-NO_ATTEMPT = NewAttempt()
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,17 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class NewAttempt:
+    """What an attempt is begun for. `refreshes`: the commit that it updates; `asked`: digest of the task's words."""
+
+    refreshes: str = ""
+    asked: str = ""
+
+
+NO_ATTEMPT = NewAttempt()
+
+
+@dataclass(frozen=True)
 class TaskRecord:
     """Record of a task in history: where its file should lie, and how often it was tried."""
 

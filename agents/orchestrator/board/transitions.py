@@ -12,8 +12,8 @@ from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.schedule import back_off
 from sisimpur.shared.model.work import TaskSpec
-from sisimpur.shared.store.journal import NO_ATTEMPT, Journal, MoveReason, NewAttempt
-from sisimpur.shared.store.task_records import Outcome, TaskRecord
+from sisimpur.shared.store.journal import Journal, MoveReason
+from sisimpur.shared.store.task_records import NO_ATTEMPT, NewAttempt, Outcome, TaskRecord
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
