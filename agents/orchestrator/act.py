@@ -24,7 +24,8 @@ from sisimpur.agents.orchestrator.decide import (
     Rest,
     StackRun,
 )
-from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.gate_books import GateBooks
+from sisimpur.agents.orchestrator.gates import Gatekeeper
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back
@@ -234,10 +235,10 @@ class Acts:
         if pull and self._ended_unnoted(task, pull):
             self._gates.owner_ended(known, pull, State.BACKLOG)
             return
-        if self._gates.takes_up_again(known):
+        if self._gates.takes_up_again(known, spec.asked):
             return
         guarded = replace(spec, guards=tuple(dict.fromkeys((*spec.guards, *self._guards()))))  # also of a later "don't"
-        self._coding.code(guarded, known)
+        self._coding.code(guarded, known, spec.asked)
 
     def _ended_unnoted(self, task: str, pull: Pull) -> bool:
         journal = self._books.journal

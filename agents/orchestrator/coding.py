@@ -9,7 +9,8 @@ from typing import assert_never
 from sisimpur.agents.orchestrator.board.events import AttemptEnded
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, CodesTask
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.gate_books import GateBooks
+from sisimpur.agents.orchestrator.gates import Gatekeeper
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent
@@ -21,7 +22,7 @@ from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import CodeAnswer, Coded, CoderSaid, Correction, NotCoded, TaskSpec
 from sisimpur.shared.repo.mirror_commits import AlreadyThere
 from sisimpur.shared.store.gate_book import Ruling
-from sisimpur.shared.store.task_records import Attempt, Outcome, TaskRecord
+from sisimpur.shared.store.task_records import Attempt, NewAttempt, Outcome, TaskRecord
 from sisimpur.shared.system.paths import remove_folder
 
 MOST_FAILURES = 12  # that the coder is told of: more than two rounds of attempts
@@ -45,16 +46,19 @@ class Coding:
         self._books = books
         self._coder: CodesTask | None = None
 
-    def code(self, spec: TaskSpec, known: TaskRecord) -> None:
-        """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
+    def code(self, spec: TaskSpec, known: TaskRecord, asked: str) -> None:
+        """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task.
+
+        `asked`: digest of the words in the task's own file; `spec` may guard more.
+        """
         base = self._review.branches.base(known)
         spec = self._without_waived(spec, known, base)
-        correction = self._correction(spec, known, base)
+        correction = self._correction(spec, known, base, asked)
         if lands(known) and not self._goes_on(known, correction):
-            self._land(spec, known, base)
+            self._land(spec, known, base, asked)
             return
         coder = self._engine()
-        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, ""):
+        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)):
             return
         attempts = self._books.journal.attempts(spec.id)
         number, tries = attempts[-1].number, sum(attempt.outcome != "void" for attempt in attempts)
@@ -102,10 +106,10 @@ class Coding:
         is_asked = last.outcome == "sent back" or bool(said and said[-1].kind == "correct" and said[-1].why)
         return is_asked and not self._review.branches.is_outdated(known)
 
-    def _land(self, spec: TaskSpec, known: TaskRecord, base: str) -> None:
+    def _land(self, spec: TaskSpec, known: TaskRecord, base: str, asked: str) -> None:
         """What is on the goal's branch, as one commit: it stands, or the next look finds that the attempt was lost."""
         tip, main = self._review.branches.fresh(known.branch, base), self._review.branches.main.name
-        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, ""):
+        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)):
             return
         self._books.tell(f"{spec.id}: {known.branch} as one change on {main}")
         number = self._books.journal.attempts(spec.id)[-1].number
@@ -165,12 +169,13 @@ class Coding:
 
     # -- correction -------------------------------------------------------------------------------------------
 
-    def _correction(self, spec: TaskSpec, known: TaskRecord, base: str) -> Correction | None:
+    def _correction(self, spec: TaskSpec, known: TaskRecord, base: str, asked: str) -> Correction | None:
         """What the gates and the owner said of the commit that it goes on from; None: it begins afresh."""
         said = self._review.gates.rulings(known.id)
         words = [ruling.why for ruling in said if ruling.kind != "approve" and ruling.why]
         happened = [*self._failures(known.id), *self._rolled_back(known.id)]
         last = self._goes_on_from(known, said)
+        last = last if last and last.asked in ("", asked) else None  # the work was for other words
         commit = self._review.commits.of(known, last) if last else ""
         evidence = self._review.gates.evidence(known.id, commit) if commit else None
         reviewed = self._review.findings.for_coder(known, commit)

@@ -119,11 +119,11 @@ def next_move(board: Board, now: datetime) -> Move:
     """
     cards = [card for card in board.cards if card.id not in board.busy]
     within_reach = [card for card in cards if not card.backed_off and not is_lost_for_us(card)]
-    at_the_gates = partial(_at_the_gates, keeps_away=_owner_works(within_reach, board, now))
+    at_the_gates = partial(_at_the_gates, now=now, keeps_away=_owner_works(within_reach, board, now))
     for moves in (_owners, _unwanted, _begun, at_the_gates, _exhausted):
         for move in moves(within_reach, board):
             return move
-    return _work(within_reach, board, now)
+    return _until_checked(_work(within_reach, board, now), within_reach, now)
 
 
 def takes_long(move: Move) -> bool:
@@ -149,7 +149,7 @@ def _begun(cards: Sequence[Card], _: Board) -> Iterator[Move]:
                 yield Rebase(card.id) if card.refreshes else AbandonAttempt(card.id)
 
 
-def _at_the_gates(cards: Sequence[Card], board: Board, keeps_away: bool) -> Iterator[Move]:
+def _at_the_gates(cards: Sequence[Card], board: Board, now: datetime, keeps_away: bool) -> Iterator[Move]:
     """The most urgent first. Who waits for the owner and was told so waits; a review waits for money.
 
     `keeps_away`: the long runs that show whether a proposal of ours is good wait for what the owner wants.
@@ -164,20 +164,35 @@ def _at_the_gates(cards: Sequence[Card], board: Board, keeps_away: bool) -> Iter
         step = next_step(card.submission, board.policy)
         if keeps_away and is_upkeep(card.id) and isinstance(step, RunTests):
             continue
-        if not _must_wait(step, card, board) and not asks_owner(card, board):
+        if not _must_wait(step, card, board, now) and not asks_owner(card, board):
             yield Gate(card.id, step)
 
 
-def _must_wait(step: Step, card: Card, board: Board) -> bool:
+def _must_wait(step: Step, card: Card, board: Board, now: datetime) -> bool:
     match step:
         case Judge():
             return bool(board.no_model or card.no_model) or not board.free_workers
         case RunTests() | Refresh():  # what is brought up to date is tested next: before, another merge makes it stale
             return not board.free_workers
         case Merge():
-            return bool(board.held)
+            return bool(board.held) or bool(_checked_at(card, now))
         case _:
             return False
+
+
+def _checked_at(card: Card, now: datetime) -> datetime | None:
+    """When the checks of others are asked about again; None: that has come, or nobody waits for them."""
+    others = card.submission.others if card.submission else None
+    return others.read_again if others and others.read_again and others.read_again > now else None
+
+
+def _until_checked(move: Move, cards: Sequence[Card], now: datetime) -> Move:
+    """Nobody rests for longer than until then."""
+    awaited = {card.id: at for card in cards if (at := _checked_at(card, now))}
+    if not isinstance(move, Rest) or not awaited:
+        return move
+    words = f"{', '.join(awaited)}: others check it at the forge"
+    return Rest(f"{words}; {move.why}", min(filter(None, (*awaited.values(), move.until))))
 
 
 def asks_owner(card: Card, board: Board) -> bool:

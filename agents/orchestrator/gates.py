@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from sisimpur.agents.orchestrator.board import merge_queue
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
-from sisimpur.agents.orchestrator.board.review_facts import AnsweredFindings, AttemptCommits, PullRequests, SeenCommit
+from sisimpur.agents.orchestrator.board.review_facts import SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.agents.orchestrator.board.writing import TestTurns, written_tests
-from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands, too_early
+from sisimpur.agents.orchestrator.board.writing import written_tests
+from sisimpur.agents.orchestrator.gate_books import GateBooks, number_of_attempt
+from sisimpur.agents.orchestrator.integration.feature_branches import lands, too_early
 from sisimpur.agents.orchestrator.publishing import gate_text
-from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
+from sisimpur.agents.orchestrator.publishing.publishing import Address
 from sisimpur.agents.orchestrator.vision.issue_goals import number_of
 from sisimpur.shared.forge.forge import ForgeRefused, NotPermitted, Pull, PullNotReady
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, Unavailable
 from sisimpur.shared.model.evidence import NO_LINES, Escalated, Evidence, ReviewContext, Reviewed
 from sisimpur.shared.model.gate import (
     AskOwner,
+    BeginAnew,
     Cancel,
     Fail,
     Judge,
@@ -35,35 +37,8 @@ from sisimpur.shared.model.gate import (
 from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Branch, GoalWord, TaskSpec
-from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
-from sisimpur.shared.store.goal_book import GoalWords
-from sisimpur.shared.store.task_records import TaskRecord
-
-
-@dataclass(frozen=True)
-class GateBooks:
-    """What the gates know of a change, and where they say so."""
-
-    gates: GateRepository
-    commits: AttemptCommits
-    pulls: PullRequests
-    branches: FeatureBranches
-    publishing: Publishing
-    owners: bool  # somebody's words below a pull request count
-    words: GoalWords
-    turns: TestTurns
-    wish: Callable[[TaskRecord], str]  # its goal, for who reads the change
-
-    @property
-    def findings(self) -> AnsweredFindings:
-        return AnsweredFindings(self.gates, self.commits)
-
-    def address(self, known: TaskRecord, commit: str) -> Address:
-        """Unavailable: the forge has not said where its pull request is."""
-        pull = self.pulls.known.get(known.id)
-        if pull is None:
-            raise Unavailable(f"{known.id}: its pull request is not at the forge")
-        return Address(known.id, number_of_attempt(known), pull.number, commit)
+from sisimpur.shared.store.gate_book import AwaitingOwner
+from sisimpur.shared.store.task_records import NewAttempt, TaskRecord
 
 
 class Gatekeeper:
@@ -97,12 +72,13 @@ class Gatekeeper:
                 why = self._gone(known, found)
                 self._close(known, found, why)
                 self._books.transitions.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
+            case BeginAnew():
+                self._begin_anew(known)
             case Refresh(to, why):
                 moved = f"{self._into(known)} has moved; brought up to date, then tested again"
                 self._books.tell(f"{known.id}: {why or moved}")
-                self._books.transitions.move(
-                    known.id, State.IN_REVIEW, Event.REFRESHED, why, "stale", refreshes=to or found.commit
-                )
+                new = NewAttempt(to or found.commit, known.asked)
+                self._books.transitions.move(known.id, State.IN_REVIEW, Event.REFRESHED, why, "stale", new)
             case Merge():
                 self._merge(known, found)
             case AskOwner(reasons):
@@ -145,7 +121,7 @@ class Gatekeeper:
             gates.no_end(known.id, found.commit)  # the third is the last
             self._books.tell(f"{known.id}: {problem}")
         else:
-            gates.keep_evidence(known.id, evidence)
+            gates.keep_evidence(known.id, replace(evidence, asked=spec.asked))
             self._books.tell(f"{known.id}: {gate_text.summary(evidence)}")
 
     def _proven(self, known: TaskRecord, branch: Branch) -> Evidence | None:
@@ -172,22 +148,30 @@ class Gatekeeper:
                 gates.not_begun("review", known.id, found.commit)
                 raise
             capped = Escalated(f"it could not be reviewed: {reason}")  # the owner decides what no model can read
-            gates.keep_review(known.id, Reviewed(found.commit, capped, heard=answers.digest))
+            gates.keep_review(known.id, Reviewed(found.commit, capped, heard=answers.digest, asked=spec.asked))
         except Stumble as problem:  # counted: the third is the last
             self._books.tell(f"{known.id}: {problem}")
         else:
-            gates.keep_review(known.id, reviewed)
+            gates.keep_review(known.id, replace(reviewed, asked=spec.asked))
             self._review.words.keep(GoalWord(known.goal_id, "review", reviewed.word, known.id), self._books.now())
             self._books.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
 
-    def takes_up_again(self, known: TaskRecord) -> bool:
+    def takes_up_again(self, known: TaskRecord, asked: str) -> bool:
         """Read the same commit once more where the owner has ruled over all that sent it back: no model codes."""
-        commit = self._review.findings.settled_commit(known)
-        if commit and self._books.transitions.move(known.id, State.BACKLOG, Event.STARTED, ""):
+        commit = self._review.findings.settled_commit(known) if known.is_for(asked) else ""
+        if commit and self._books.transitions.move(
+            known.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)
+        ):
             number = self._books.journal.attempts(known.id)[-1].number
             self._review.branches.mirror.restore(attempt_ref(known.id, number), commit)
             self._books.tell(f"{known.id}: you have ruled over what was found; it is read once more")
         return bool(commit)
+
+    def _begin_anew(self, known: TaskRecord) -> None:
+        why = "you have changed its words since it was coded: it is begun anew"
+        self._books.tell(f"{known.id}: {why}")
+        self._review.gates.withdraw(known.id)
+        self._books.transitions.move(known.id, State.IN_REVIEW, Event.WITHDRAWN, why)
 
     # -- endings ----------------------------------------------------------------------------------------------
 
@@ -214,11 +198,13 @@ class Gatekeeper:
 
     def _merge(self, known: TaskRecord, found: ReviewState) -> None:
         to, into = self._review.address(known, found.commit), self._into(known)
-        if self._is_outdated(known):
+        if self._is_outdated(known) or not self._books.transitions.is_as_asked(known):
             return  # the next look finds it
         self._publish(known, found)
         if found.approved:
             self._review.publishing.approval(to, self._books.now())
+        if self._is_held_up(known, found, into):
+            return  # so is this
         try:
             merged = self._review.publishing.merge(to, into, self._books.now(), is_untested=found.evidence is None)
         except PullNotReady as reason:
@@ -236,6 +222,18 @@ class Gatekeeper:
         over = [f"over {one.finding} by your word" for one in self._review.gates.ruled_over(known.id)]
         note = ", ".join((f"merged{where} as {merged[:12]}, pull request #{to.number}", *over))
         self._books.transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
+
+    def _is_held_up(self, known: TaskRecord, found: ReviewState, into: str) -> bool:
+        """Others' checks at the forge are read; what is merged already is not asked about."""
+        if self._review.pulls.known[known.id].state == "merged":
+            return False
+        checks, now = self._review.pulls.checks, self._books.now()
+        before = checks.of(known.id, found.commit)
+        since = self._review.gates.begun_at("check", known.id, found.commit) or now
+        here = checks.read(known.id, found.commit, into, since, now)
+        if here.awaited and (before is None or before.awaited != here.awaited):
+            self._books.tell(f"{known.id}: waits for {', '.join(here.awaited)} at the forge, for an hour at most")
+        return bool(here.against or here.awaited)
 
     def _not_merged(self, known: TaskRecord, found: ReviewState, into: str, reason: PullNotReady) -> None:
         """Of a branch that moved, the next look finds it."""
@@ -317,7 +315,7 @@ class Gatekeeper:
             self._note_end(known, number)
             note = f"{self._into(known)} was deleted, and its pull request with it: a new one is made"
             self._books.transitions.move(
-                known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", refreshes=found.commit
+                known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", NewAttempt(found.commit, known.asked)
             )
         elif not merged and self._books.journal.has_closed(known.id, number):
             self._books.transitions.move(
@@ -393,8 +391,3 @@ class Gatekeeper:
 
     def _commit(self, known: TaskRecord, found: ReviewState) -> SeenCommit:
         return self._review.commits.seen(known, found.commit)
-
-
-def number_of_attempt(known: TaskRecord) -> int:
-    """The number of its last attempt; 0: none was begun."""
-    return known.last.number if known.last else 0

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.board.roles import ChecksChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.gate_books import GateBooks
+from sisimpur.agents.orchestrator.gates import Gatekeeper
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Stopping, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Evidence, SuiteRun
 from sisimpur.shared.model.work import Run

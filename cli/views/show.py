@@ -32,7 +32,7 @@ def show(arguments: Arguments) -> int:
     print_list(
         "begins without", (f"{one['from']}: you said so {one['at'][:19]}  {one['why']}" for one in facts["unblocked"])
     )
-    print_list("attempts", (_attempt(attempt) for attempt in facts["attempts"]))
+    print_list("attempts", (_attempt(attempt, facts["asked"]) for attempt in facts["attempts"]))
     amounts = [f"${facts['cost'][name][:-5]} {name}" for name in ("spent", "lost")] if facts["cost"] else []
     print_list("cost", [", ".join(amounts)] if amounts else [])
     print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
@@ -55,6 +55,7 @@ def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
         "words": beside(records.words.of([known.goal_id]), id_) if known else (),
         "branch": own_target(journal, known) if known else "",
         "attempts": numbered(journal.attempts(id_)),
+        "asked": getattr(spec, "asked", ""),
         "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},
         "pulls": [row for row in pulls(records)[0] if row["task"] == id_],
         "gates": _gates(records, id_, state),
@@ -68,12 +69,15 @@ def numbered(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
         counted = sum(row["number"] is not None for row in rows)
         number = counted + 1 if attempt.outcome != "void" else None
         outcome = attempt.outcome or "open"
-        rows.append({"number": number, "key": attempt.number, "outcome": outcome, "note": attempt.note})
+        rows.append(
+            {"number": number, "key": attempt.number, "outcome": outcome, "note": attempt.note, "asked": attempt.asked}
+        )
     return rows
 
 
-def _attempt(row: dict[str, Any]) -> str:
-    return f"{row['number'] or '-'}: {row['outcome']}  {row['note']}"
+def _attempt(row: dict[str, Any], asked: str) -> str:
+    other = "; for other words than the file's" if row["asked"] and row["asked"] != asked else ""
+    return f"{row['number'] or '-'}: {row['outcome']}  {row['note']}{other}"
 
 
 def _event(event: dict[str, Any]) -> str:

@@ -16,7 +16,8 @@ from sisimpur.agents.orchestrator.coding import Coding
 from sisimpur.agents.orchestrator.day import DayPhases, Orchestrator, Working
 from sisimpur.agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
 from sisimpur.agents.orchestrator.deploys.taking_back import TakingBack
-from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.gate_books import GateBooks
+from sisimpur.agents.orchestrator.gates import Gatekeeper
 from sisimpur.agents.orchestrator.goals.looking import GoalEyes, GoalLooks
 from sisimpur.agents.orchestrator.goals.standing import GoalEnds
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
@@ -269,7 +270,7 @@ class Assembly:
     def _facts(self) -> ReviewFacts:
         records, code = self._records, self._code
         commits = AttemptCommits(code.mirror, self._protected)
-        pulls = PullRequests(code.forge, records.journal, self._branches)
+        pulls = PullRequests(code.forge, records.journal, self._branches, self._target.ignore_checks)
         cap = self._policy.budget.task
         turns = TestTurns(records.gates, commits, self._policy.merge.policy.write_tests)
         return ReviewFacts(commits, pulls, self._branches, records.gates, records.spending, cap, turns)

@@ -238,6 +238,8 @@ class TargetFile(SettingsPart):
     """Paths that tasks may touch (git patterns)."""
     protected: tuple[Pattern, ...] = ()
     """Paths that need the owner's approval, besides the built-in list."""
+    ignore_checks: tuple[str, ...] = Field(default=(), max_length=50)
+    """Checks of others at the forge that may be red or missing at a merge, by name; `*` stands for any letters."""
     inbox: InboxSettings = InboxSettings()
     """Who else than VISION.md says what is wanted: issues and comments at GitHub."""
     setup: str = Field(default="", max_length=2_000)

@@ -1,6 +1,6 @@
 """Door to the forge: the place that keeps pull requests. The only module that says what we need of one.
 
-Seventeen methods, two homes (LocalForge, GitHubForge), one set of contract tests. Two ideas carry it:
+Eighteen methods, two homes (LocalForge, GitHubForge), one set of contract tests. Two ideas carry it:
 
 * Every write may be repeated. After a crash or a lost answer the caller calls again and gets the same result, not a
   second pull request, comment or review.
@@ -32,6 +32,8 @@ CheckResult = Literal["success", "failure", "pending"]
 MergeMethod = Literal["squash", "merge"]
 
 REVIEW_CONTEXT = "agents/review"  # the commit status that carries a verdict
+TESTS_CONTEXT = "agents/tests"  # the commit status that says what the tests said
+OURS = frozenset({REVIEW_CONTEXT, TESTS_CONTEXT})
 STATUS_OF_VERDICT: Mapping[Verdict, CheckResult] = {
     "approve": "success",
     "request_changes": "failure",
@@ -107,11 +109,15 @@ class Comment:
 
 @dataclass(frozen=True)
 class CommitChecks:
-    """`complete` is False if a part could not be read: "success" then means less than it says."""
+    """`complete` is False if a part could not be read: "success" then means less than it says.
+
+    `runs_workflows`: the forge runs those that a commit holds; of a new one there may be nothing to see yet.
+    """
 
     state: CheckResult
     items: Mapping[str, CheckResult] = field(default_factory=dict)
     complete: bool = True
+    runs_workflows: bool = False
 
 
 # --- errors --------------------------------------------------------------------------------------------------
@@ -183,6 +189,9 @@ class Forge(Protocol):
 
     def checks(self, sha: str) -> CommitChecks:
         """All statuses and check runs of a commit. None at all is "pending", not "success"."""
+
+    def required(self, base: str) -> frozenset[str]:
+        """Names without which nothing is merged into a branch, as far as this account may see them."""
 
     def ensure_pull(
         self, head: str, base: str, title: str, body: str, labels: Sequence[str] = (), draft: bool = False

@@ -123,7 +123,7 @@ def _workflows(team: GitHubClient) -> SetupFinding:
 def _guard(team: GitHubClient, branch: str) -> SetupFinding:
     where = f"https://github.com/{team.repository}/settings/rules > New branch ruleset > Require status checks to pass"
     try:
-        required, is_strict = _required(team, branch)
+        required, is_strict = required_checks(team, branch)
     except (NotPermitted, ForgeRefused) as problem:
         return SetupFinding(
             "branch", True, f"whether {REVIEW_CONTEXT} is required on {branch} cannot be seen ({problem})"
@@ -139,7 +139,7 @@ def _guard(team: GitHubClient, branch: str) -> SetupFinding:
     return SetupFinding("branch", True, f"GitHub requires {REVIEW_CONTEXT} and up-to-date branches on {branch}")
 
 
-def _required(team: GitHubClient, branch: str) -> tuple[set[str], bool]:
+def required_checks(team: GitHubClient, branch: str) -> tuple[set[str], bool]:
     """The statuses that a merge into the branch needs, by rulesets and by classic protection; and up to date?"""
     path = branch_path(branch)
     rules = team.pages(BranchRule, f"/rules/branches/{path}")

@@ -14,6 +14,7 @@ from typing import Any
 from sisimpur.shared.forge.forge import (
     MAX_NOTE,
     MAX_TITLE,
+    OURS,
     REVIEW_CONTEXT,
     STATUS_OF_VERDICT,
     CheckResult,
@@ -31,7 +32,7 @@ from sisimpur.shared.forge.forge import (
     marked,
     summary,
 )
-from sisimpur.shared.forge.github_check import SetupFinding, findings
+from sisimpur.shared.forge.github_check import SetupFinding, findings, required_checks
 from sisimpur.shared.forge.github_client import AT_GITHUB, GitHubAccess, GitHubClient, branch_path
 from sisimpur.shared.forge.github_pulls import Pulls, sent
 from sisimpur.shared.forge.github_values import (
@@ -138,9 +139,17 @@ class GitHubForge:
     def checks(self, sha: str) -> CommitChecks:
         combined = self._team.poll(Combined, f"/commits/{sha}/status", per_page="100")
         runs = self._runs(sha)
-        items = worst((check.name, check.result) for check in (*combined.statuses, *(runs or ())))
+        said = [(status.name, status.result) for status in combined.statuses]
+        said += [(f"{run.name} (run)" if run.name in OURS else run.name, run.result) for run in runs or ()]
+        items = worst(said)
         complete = runs is not None and combined.total_count <= len(combined.statuses)
-        return CommitChecks(summary(items.values()), items, complete)
+        return CommitChecks(summary(items.values()), items, complete, runs_workflows=True)
+
+    def required(self, base: str) -> frozenset[str]:
+        try:
+            return frozenset(required_checks(self._team, base)[0])
+        except (NotPermitted, ForgeRefused):
+            return frozenset()  # GitHub holds its own rules also where we may not read them
 
     # -- pull requests ----------------------------------------------------------------------------------------
 
@@ -268,15 +277,21 @@ class GitHubForge:
         )
 
     def _runs(self, sha: str) -> list[RawCheckRun] | None:
-        """Fine-grained tokens may not read check runs of a private repository; Actions may tell instead. None: no."""
-        try:
-            return self._team.pages(RawCheckRun, f"/commits/{sha}/check-runs", "check_runs")
-        except NotPermitted:
-            pass
-        try:
-            return self._team.pages(RawCheckRun, "/actions/runs", "workflow_runs", head_sha=sha)
-        except NotPermitted:
-            return None
+        """Check runs, and runs of Actions: one that never began a job has none. None: neither may be read.
+
+        Fine-grained tokens may not read check runs of a private repository.
+        """
+        runs, readable = [], False
+        for path, key, only in (
+            (f"/commits/{sha}/check-runs", "check_runs", {}),
+            ("/actions/runs", "workflow_runs", {"head_sha": sha}),
+        ):
+            try:
+                runs += self._team.pages(RawCheckRun, path, key, **only)
+                readable = True
+            except NotPermitted:
+                continue
+        return runs if readable else None
 
     def _default(self) -> str:
         self._default_branch = self._default_branch or self._team.read(GitHubRepository, "").default_branch

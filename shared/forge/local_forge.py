@@ -122,6 +122,9 @@ class LocalForge:
         items = self._book.statuses(sha)
         return CommitChecks(summary(items.values()), items)
 
+    def required(self, base: str) -> frozenset[str]:  # noqa: ARG002 - the same for each branch
+        return self._required
+
     # -- writing ----------------------------------------------------------------------------------------------
 
     def ensure_pull(

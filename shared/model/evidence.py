@@ -147,6 +147,7 @@ class Evidence:
     output: str = ""  # if a run did not finish: what it printed last
     tools: tuple[ToolRun, ...] = ()  # of the changed files that have some
     together: tuple[str, ...] = ()  # the tasks that it was tested with on this base; the rest is of its own test before
+    asked: str = ""  # digest of the task's words
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)
@@ -304,7 +305,7 @@ class Reviewed:
     `repeated`: (path, text, how often), of those that stand more than once among the added ones. `keywords`: what
     somebody would look for who meets the same trouble again, in the reviewer's words: data, like all that a model says.
     `word`: what the owner should know before approving it, the same. `heard`: digest of the answers that it knew;
-    `holds`: what weighs after them was found in the same commit before them.
+    `holds`: what weighs after them was found in the same commit before them. `asked`: digest of the task's words.
     """
 
     commit: str
@@ -315,6 +316,7 @@ class Reviewed:
     word: str = ""
     heard: str = ""
     holds: bool = False
+    asked: str = ""
 
     def times(self, line: tuple[str, str]) -> int:
         """Return how often the reviewer saw this line."""

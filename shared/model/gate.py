@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from sisimpur.shared.model.evidence import (
@@ -53,6 +54,20 @@ class Writing:
     answered: bool = False
 
 
+@dataclass(frozen=True)
+class CheckedByOthers:
+    """What others check of a commit at the forge. `against`: why it is not merged, for the owner; `awaited`: names.
+
+    `seen`: names of all that ever was there; `read_again`: while it is awaited.
+    """
+
+    commit: str
+    against: tuple[str, ...] = ()
+    awaited: tuple[str, ...] = ()
+    seen: frozenset[str] = frozenset()
+    read_again: datetime | None = None
+
+
 Writer = Literal["QA", "coder", "nobody", ""]
 NOT_ASKED = Writing()
 
@@ -84,6 +99,8 @@ class ReviewState:
     paths: tuple[str, ...] = ()  # that it changes
     is_again: bool = False  # the same change was approved on another base
     turn: Turn = ""
+    others: CheckedByOthers | None = None  # None: nothing is known to be against it
+    is_as_asked: bool = True  # its task says what it said when it was coded
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
@@ -120,6 +137,11 @@ class Cancel:
 
 
 @dataclass(frozen=True)
+class BeginAnew:
+    """Its task says something else by now: another attempt, for the new words."""
+
+
+@dataclass(frozen=True)
 class Refresh:
     """Bring it up to date with its base; then it is tested again.
 
@@ -149,7 +171,7 @@ class Noticed:
     merged: bool
 
 
-Step = RunTests | Judge | SendBack | Fail | Cancel | Refresh | Merge | AskOwner | Noticed
+Step = RunTests | Judge | SendBack | Fail | Cancel | BeginAnew | Refresh | Merge | AskOwner | Noticed
 
 
 # --- the decision --------------------------------------------------------------------------------------------
@@ -162,6 +184,7 @@ def next_step(found: ReviewState, policy: Policy) -> Step:
 
 def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
     yield _outside(found)
+    yield None if found.is_as_asked else BeginAnew()
     if found.head:
         yield AskOwner(
             (f"somebody else moved its branch to {found.head[:10]}: merge or close its pull request yourself",)
@@ -248,7 +271,10 @@ def _unread(found: ReviewState) -> Step:
 
 
 def _merge(found: ReviewState) -> Step:
-    """Merge what was tested on top of exactly what is there."""
+    """Merge what was tested on top of exactly what is there. What others found is the owner's, and may be old then."""
+    against = found.others.against if found.others else ()
+    if against and (found.is_current or not found.approved):
+        return AskOwner(against)
     return Merge() if found.is_current else Refresh()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -212,6 +213,13 @@ class TaskSpec:
     after: tuple[str, ...] = ()  # tasks that only have their turn before it: it begins when they end, however
     kind: TaskKind = TaskKind.UNKNOWN
     changes_tests: tuple[str, ...] = ()  # tests (ids or files) that are expected to change or to go
+
+    @property
+    def asked(self) -> str:
+        """Digest of what is wanted and what may be touched; not of when, after what, and how hard it is."""
+        lists = (self.files, self.new_files, self.acceptance, self.guards, self.changes_tests)
+        words = [" ".join(text.split()) for text in (self.title, self.description, self.kind, self.goal_id)]
+        return hashlib.sha256(repr((words, lists)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,10 @@ from sisimpur.shared.model.work import Run, TaskSpec
 from sisimpur.shared.store.database import Database, Tables
 from sisimpur.shared.store.task_records import (
     NEWS,
+    NO_ATTEMPT,
     Attempt,
     Happened,
+    NewAttempt,
     Outcome,
     TaskPlaces,
     TaskRecord,
@@ -32,17 +34,17 @@ from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`
-ATTEMPT = "number, outcome, note, ended_at, round, refreshes"
+ATTEMPT = "number, outcome, note, ended_at, round, refreshes, asked"
 
 
 @dataclass(frozen=True)
 class MoveReason:
-    """What happened. `outcome`: how the last attempt ended; `refreshes`: the commit that a new one updates."""
+    """What happened. `outcome`: how the last attempt ended; `new`: what another one is for, if it begins one."""
 
     event: Event
     note: str = ""
     outcome: Outcome | None = None
-    refreshes: str = ""
+    new: NewAttempt = NO_ATTEMPT
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,10 @@ class Journal:
                 self._close(db, task, why.outcome, note, now)
             if row.attempts == "plus one":
                 db.execute(
-                    "insert into attempts (task, number, round, started_at, refreshes)"
-                    " select ?, coalesce(max(number), 0) + 1, coalesce(max(round), 0), ?, ?"
+                    "insert into attempts (task, number, round, started_at, refreshes, asked)"
+                    " select ?, coalesce(max(number), 0) + 1, coalesce(max(round), 0), ?, ?, ?"
                     " from attempts where task = ?",
-                    (task, now.isoformat(), why.refreshes, task),
+                    (task, now.isoformat(), why.new.refreshes, why.new.asked, task),
                 )
             if row.attempts == "zero":
                 self._new_round(db, task, now)

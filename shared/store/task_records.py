@@ -22,7 +22,7 @@ NEWS = "select * from task_events where id > ? order by id"
 # A task's minutes are those of its newest round. A run that was cut off ended when nobody knows.
 RECORDS = """
     select t.*, e.at, e.event, e.to_state, e.note,
-        (select json_group_array(json_array(number, outcome, note, ended_at, round, refreshes))
+        (select json_group_array(json_array(number, outcome, note, ended_at, round, refreshes, asked))
             from attempts where task = t.id) as attempts,
         (select json_group_array(without) from waivers where task = t.id) as waived,
         (select sum(julianday(ended_at) - julianday(started_at)) * 1440 from agent_runs
@@ -48,6 +48,18 @@ class Attempt:
     ended_at: datetime | None
     round: int = 0  # +1 whenever the owner gives the attempts back
     refreshes: str = ""  # the commit that it brings up to date; empty: the coder works anew
+    asked: str = ""  # digest of the task's words that it is for; empty: an earlier version began it
+
+
+@dataclass(frozen=True)
+class NewAttempt:
+    """What an attempt is begun for. `refreshes`: the commit that it updates; `asked`: digest of the task's words."""
+
+    refreshes: str = ""
+    asked: str = ""
+
+
+NO_ATTEMPT = NewAttempt()
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,15 @@ class TaskRecord:
     @property
     def last(self) -> Attempt | None:
         return self.attempts[-1] if self.attempts else None
+
+    @property
+    def asked(self) -> str:
+        """Digest of the words that were coded last; empty: nothing was, or nobody kept it."""
+        return next((one.asked for one in reversed(self.attempts) if one.outcome != "void"), "")
+
+    def is_for(self, asked: str) -> bool:
+        """Tell whether what was coded last is for these words, as far as anybody knows."""
+        return self.asked in ("", asked)
 
     @property
     def is_dropped(self) -> bool:
@@ -104,9 +125,9 @@ class Waivers:
 
 
 def attempt_of(row: Sequence[object] | sqlite3.Row) -> Attempt:
-    """`row`: number, outcome, note, ended_at, round, refreshes."""
-    number, outcome, note, ended, round_, refreshes = row
-    return Attempt(number, outcome, note, _when(ended), round_, refreshes)  # type: ignore[arg-type]
+    """`row`: number, outcome, note, ended_at, round, refreshes, asked."""
+    number, outcome, note, ended, round_, refreshes, asked = row
+    return Attempt(number, outcome, note, _when(ended), round_, refreshes, asked)  # type: ignore[arg-type]
 
 
 def happened(row: sqlite3.Row) -> Happened:

@@ -139,9 +139,14 @@ class LocalGitHub:
     def require_approvals(self, full_name: str, branch: str, number: int = 1) -> None:
         self._rule(full_name, Rule(self._state.next_id(), branch, approvals=number))
 
-    def check_run(self, full_name: str, sha: str, name: str, conclusion: str | None = "success") -> None:
-        """As an App would report it; without a conclusion it is still at work."""
-        self._named(full_name).check_runs.append(self._a_run(sha, name, conclusion))
+    def check_run(
+        self, full_name: str, sha: str, name: str, conclusion: str | None = "success", again: bool = False
+    ) -> None:
+        """As an App would report it; without a conclusion it is still at work. `again`: only this one is listed."""
+        runs = self._named(full_name).check_runs
+        if again:
+            runs[:] = [run for run in runs if (run.sha, run.name) != (sha, name)]
+        runs.append(self._a_run(sha, name, conclusion))
 
     def workflow_run(self, full_name: str, sha: str, name: str, conclusion: str | None = "success") -> None:
         self._named(full_name).workflow_runs.append(self._a_run(sha, name, conclusion))

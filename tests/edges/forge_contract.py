@@ -415,6 +415,11 @@ class ForgeContract:
         assert home.forge.get_pull(number).state == "open"
         assert home.forge.merge(number, sha, into="production")
 
+    def test_what_a_branch_requires_is_told(self, home: ForgeHome) -> None:
+        assert home.forge.required("main") == frozenset()
+        home.require("ci")
+        assert home.forge.required("main") == {"ci"}
+
     def test_no_checks_at_all_is_pending(self, home: ForgeHome) -> None:
         assert home.forge.checks(home.push("task")).state == "pending"
 

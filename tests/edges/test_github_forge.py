@@ -273,7 +273,8 @@ def test_who_takes_the_name_of_a_check_cannot_hide_that_it_failed(home: GitHubHo
     for result in results:
         home.hub.check_run(NAME, sha, REVIEW_CONTEXT, result)
     home.forge.set_status(sha, REVIEW_CONTEXT, "success")
-    assert home.forge.checks(sha).items == {REVIEW_CONTEXT: "failure"}
+    items = home.forge.checks(sha).items
+    assert items == {f"{REVIEW_CONTEXT} (run)": "failure", REVIEW_CONTEXT: "success"}, "a run is never ours"
 
 
 @pytest.mark.parametrize("name", ["..", "../../..", "a/../b", "/a", "a//b", ""])
@@ -381,6 +382,22 @@ def test_check_runs_are_checks(home: GitHubHome, conclusion: str | None, result:
     home.hub.user("team", kind="classic")
     home.hub.check_run(NAME, sha, "ci", conclusion)
     assert home.forge.checks(sha).items == {"ci": result}
+
+
+def test_a_workflow_that_never_began_a_job_is_a_check(home: GitHubHome) -> None:
+    sha = home.push("task")
+    home.hub.check_run(NAME, sha, "ci", "success")
+    home.hub.workflow_run(NAME, sha, "lint", "failure")
+    assert home.forge.checks(sha).items == {"ci": "success", "lint": "failure"}
+
+
+def test_a_check_that_is_run_again_counts_as_it_ended_then(home: GitHubHome) -> None:
+    sha = home.push("task")
+    home.hub.check_run(NAME, sha, "ci", "failure")
+    home.hub.check_run(NAME, sha, "ci", None, again=True)
+    assert home.forge.checks(sha).items == {"ci": "pending"}
+    home.hub.check_run(NAME, sha, "ci", "success", again=True)
+    assert home.forge.checks(sha).items == {"ci": "success"}
 
 
 def test_more_statuses_than_a_page_are_not_complete(home: GitHubHome) -> None:

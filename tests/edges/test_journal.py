@@ -14,7 +14,7 @@ from sisimpur.shared.model.lifecycle import Event, State, Tried
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal, MoveReason
-from sisimpur.shared.store.task_records import Outcome
+from sisimpur.shared.store.task_records import NewAttempt, Outcome
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 SPEC = TaskSpec("t", "Fix it", "do it", goal_id="g-1", files=("a.py",))
@@ -159,7 +159,9 @@ def test_what_a_kill_kept_from_being_done_for_an_attempt_that_is_overtaken_is_vo
     journal.achieved("t.a1:push", "c0ffee")
     go(journal, State.IN_PROGRESS, Event.SUBMITTED, "ok")
     assert states(journal)["t.a1:merge"] == "planned"
-    journal.moved(journal.plan_move("t", State.IN_REVIEW, MoveReason(Event.REFRESHED, "", "stale", "c0ffee"), NOW))
+    journal.moved(
+        journal.plan_move("t", State.IN_REVIEW, MoveReason(Event.REFRESHED, "", "stale", NewAttempt("c0ffee")), NOW)
+    )
     assert states(journal) == {
         "t.a1:push": "done",
         "t.a1:merge": "void",
@@ -192,7 +194,9 @@ def test_an_older_attempt_keeps_its_judgement(journal: Journal) -> None:
 
 def test_a_change_is_brought_up_to_date_by_an_attempt_that_says_from_what(journal: Journal) -> None:
     submitted(journal)
-    journal.moved(journal.plan_move("t", State.IN_REVIEW, MoveReason(Event.REFRESHED, "", "stale", "c0ffee"), NOW))
+    journal.moved(
+        journal.plan_move("t", State.IN_REVIEW, MoveReason(Event.REFRESHED, "", "stale", NewAttempt("c0ffee")), NOW)
+    )
     old, new = journal.attempts("t")
     assert (old.outcome, new.outcome, new.refreshes) == ("stale", None, "c0ffee")
     assert tried(journal) == Tried(lost=1, stale=1)

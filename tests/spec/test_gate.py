@@ -23,7 +23,9 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.gate import (
     MOST_RUNS,
     AskOwner,
+    BeginAnew,
     Cancel,
+    CheckedByOthers,
     Fail,
     Judge,
     Merge,
@@ -56,6 +58,7 @@ def said(verdict: Approved | ChangesRequested | Escalated) -> Reviewed:
     return Reviewed("c1", verdict)
 
 
+RED_ELSEWHERE = CheckedByOthers("c1", against=("ci is red",))
 READY = ReviewState("c1", "s1", True, True, True, evidence=evidence(), reviewed=said(Approved()))
 
 
@@ -63,6 +66,24 @@ READY = ReviewState("c1", "s1", True, True, True, evidence=evidence(), reviewed=
     ("found", "step"),
     [
         pytest.param(READY, Merge(), id="tested, approved, nothing against it"),
+        pytest.param(replace(READY, is_as_asked=False), BeginAnew(), id="its task says something else by now"),
+        pytest.param(
+            replace(READY, is_as_asked=False, pull_state="merged"), Noticed(merged=True), id="the owner merged it so"
+        ),
+        pytest.param(replace(READY, others=RED_ELSEWHERE), AskOwner(("ci is red",)), id="red at the forge"),
+        pytest.param(
+            replace(READY, others=RED_ELSEWHERE, approved=True),
+            AskOwner(("ci is red",)),
+            id="red, though approved there",
+        ),
+        pytest.param(
+            replace(READY, others=RED_ELSEWHERE, is_current=False), AskOwner(("ci is red",)), id="red, and outdated"
+        ),
+        pytest.param(
+            replace(READY, others=RED_ELSEWHERE, is_current=False, approved=True),
+            Refresh(),
+            id="what was red on an older base is tried again by approval",
+        ),
         pytest.param(replace(READY, evidence=None), RunTests(), id="not tested yet"),
         pytest.param(replace(READY, evidence=None, is_current=False), Refresh(), id="up to date before it is tested"),
         pytest.param(replace(READY, is_current=False), Refresh(), id="its base has moved: tested again before a merge"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import product
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from sisimpur.agents.orchestrator.board.merge_queue import MOST, has_to_wait, is_ready, stack
 from sisimpur.agents.orchestrator.decide import CodeTask, Gate, Move, Rest, StackRun, next_move
 from sisimpur.shared.model.evidence import Approved, ChangesRequested, Evidence, Finding, Reviewed, Severity
-from sisimpur.shared.model.gate import Merge, Refresh, ReviewState, RunTests
+from sisimpur.shared.model.gate import CheckedByOthers, Merge, Refresh, ReviewState, RunTests
 from sisimpur.shared.model.lifecycle import Board, Card, State
 from sisimpur.shared.model.work import TaskSpec
 
@@ -86,6 +86,18 @@ def test_what_came_out_green_is_merged_in_its_order_before_anything_else() -> No
     again = replace(APPROVED, is_current=True, is_again=True, turn="now", evidence=None)
     assert move(second, waiting("b", again), other) == Gate("b", RunTests())
     assert move(second, waiting("b", replace(APPROVED, is_current=True, turn="now")), other) == Gate("b", Merge())
+
+
+def test_what_others_still_check_holds_its_place_and_what_is_red_there_holds_nobody_up() -> None:
+    here, later = replace(APPROVED, is_current=True, turn="now"), waiting("a", turn="later")
+    awaited = CheckedByOthers("c1", awaited=("ci",), read_again=NOW + timedelta(minutes=1))
+    rest = move(waiting("b", here, others=awaited), later)
+    assert isinstance(rest, Rest) and rest.until == awaited.read_again and "b: others check it" in rest.why
+    due = replace(awaited, read_again=NOW)
+    assert move(waiting("b", here, others=due), later) == Gate("b", Merge())
+    red = CheckedByOthers("c1", against=("ci is red",))
+    asked = waiting("b", here, others=red, told="ci is red")
+    assert move(asked, later) == Gate("a", Refresh())
 
 
 def test_a_queue_whose_first_is_gone_holds_nobody_up() -> None:

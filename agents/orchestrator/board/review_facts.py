@@ -6,8 +6,9 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
+from sisimpur.agents.orchestrator.board.pull_checks import PullChecks
 from sisimpur.agents.orchestrator.board.writing import CommitsOfAttempts, TestTurns, sent_back
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
@@ -16,6 +17,7 @@ from sisimpur.shared.model.evidence import (
     Answers,
     Approved,
     ChangesRequested,
+    Evidence,
     Finding,
     Reviewed,
     Severity,
@@ -81,7 +83,9 @@ class AttemptCommits:
 class PullRequests:
     """The tasks' pull requests, by task, as the forge said when it was last asked."""
 
-    def __init__(self, forge: Forge, journal: Journal, branches: FeatureBranches) -> None:
+    def __init__(self, forge: Forge, journal: Journal, branches: FeatureBranches, ignored: Sequence[str]) -> None:
+        """`ignored`: the checks that count for nothing, see PullChecks."""
+        self.checks = PullChecks(forge, branches.mirror, ignored)
         self._forge = forge
         self._journal = journal
         self._branches = branches
@@ -89,6 +93,7 @@ class PullRequests:
 
     def hear(self, known: Iterable[TaskRecord]) -> None:
         """Ask the forge for those of these tasks: the owner may have merged, closed or moved one."""
+        self.checks.anew()
         for one in known:
             branch = branch_name(one.id, one.title)
             pull = self._forge.find_pull(branch, self._branches.target(one)) or self._turned(one, branch)
@@ -134,6 +139,7 @@ class ReviewFacts:
         if not commit:
             return None
         seen, evidence = self.commits.seen(known, commit), gates.evidence(known.id, commit)
+        evidence, reviewed = _for(known, evidence), _for(known, gates.reviewed(known.id, commit))
         parked, answers = gates.parked(known.id), AnsweredFindings(gates, self.commits).answers(known)
         return ReviewState(
             commit=commit,
@@ -149,7 +155,7 @@ class ReviewFacts:
             head=self.pulls.foreign_head(known.id, commit),
             evidence=evidence,
             checks_begun=gates.begun("check", known.id, commit),
-            reviewed=_still_holds(gates.reviewed(known.id, commit), answers),
+            reviewed=_still_holds(reviewed, answers),
             contradicted=gates.coder_said(known.id, commit),
             reviews_begun=gates.begun("review", known.id, commit),
             fingerprints=frozenset(self._fingerprints(known)),
@@ -159,6 +165,7 @@ class ReviewFacts:
             paths=seen.branch.changed,
             is_again=self._is_again(known),
             turn=self._turn(known, commit),
+            others=self.pulls.checks.of(known.id, commit),
         )
 
     def _is_again(self, known: TaskRecord) -> bool:
@@ -190,6 +197,14 @@ class ReviewFacts:
             commit = self.commits.of(known, attempt)
             if commit != newest or ends >= self.gates.begun("review", known.id, commit):
                 yield fingerprint(self.gates.evidence(known.id, commit), self.gates.reviewed(known.id, commit))
+
+
+F = TypeVar("F", Evidence, Reviewed)
+
+
+def _for(known: TaskRecord, found: F | None) -> F | None:
+    """What was found under other words than those that were coded counts for nothing."""
+    return found if found is None or not found.asked or known.is_for(found.asked) else None
 
 
 def _still_holds(reviewed: Reviewed | None, answers: Answers) -> Reviewed | None:

@@ -200,7 +200,10 @@ def _with_submission(
     """A file that history expects elsewhere is the owner's move: that is applied first."""
     if card.state is not State.IN_REVIEW or card.seen_in is not State.IN_REVIEW or card.backed_off:
         return card
-    return replace(card, submission=at_the_gates(known[card.id]))
+    found, record = at_the_gates(known[card.id]), known[card.id]
+    if found is None or card.spec is None or record.is_for(card.spec.asked):
+        return replace(card, submission=found)
+    return replace(card, submission=replace(found, is_as_asked=False))
 
 
 def _gone(known: TaskRecord) -> Card:

@@ -13,7 +13,7 @@ from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.schedule import back_off
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.journal import Journal, MoveReason
-from sisimpur.shared.store.task_records import Outcome
+from sisimpur.shared.store.task_records import NO_ATTEMPT, NewAttempt, Outcome, TaskRecord
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
@@ -64,10 +64,19 @@ class Transitions:
     # -- moves ------------------------------------------------------------------------------------------------
 
     def move(
-        self, task: str, source: State, event: Event, note: str, outcome: Outcome | None = None, refreshes: str = ""
+        self,
+        task: str,
+        source: State,
+        event: Event,
+        note: str,
+        outcome: Outcome | None = None,
+        new: NewAttempt = NO_ATTEMPT,
     ) -> bool:
-        """`outcome`: how the last attempt ended. False if the owner was faster: then nothing was begun."""
-        why = MoveReason(event, note, outcome, refreshes)
+        """`outcome`: how the last attempt ended; the rest as in MoveReason.
+
+        False if the owner was faster: then nothing was begun.
+        """
+        why = MoveReason(event, note, outcome, new)
         planned = self.journal.plan_move(task, source, why, self._clock.now())
         try:
             moved = self.store.move(task, planned.source, planned.target)
@@ -82,6 +91,11 @@ class Transitions:
         self.journal.overtaken(planned, self._clock.now())
         self.back_off(task, "you have moved its file meanwhile")
         return False
+
+    def is_as_asked(self, known: TaskRecord) -> bool:
+        """Whether the file of a task in review says what was coded. It is read now: the owner may be writing."""
+        spec = self.store.read(State.IN_REVIEW, known.id).spec
+        return isinstance(spec, TaskSpec) and known.is_for(spec.asked)
 
     def recover(self) -> None:
         """Finish the moves that a kill cut off."""

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sisimpur.agents.orchestrator.publishing import gate_text
-from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, Verdict
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, TESTS_CONTEXT, Forge, Verdict
 from sisimpur.shared.model.evidence import Approved, ChangesRequested, Evidence, Reviewed
 from sisimpur.shared.model.text import defuse
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.fault import fault_point
-
-TESTS_CONTEXT = "agents/tests"  # the commit status that says what the tests said
 
 
 @dataclass(frozen=True)

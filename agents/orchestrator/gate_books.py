@@ -1,0 +1,46 @@
+"""The books of the gates: what is known of a change that waits, and where that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sisimpur.agents.orchestrator.board.review_facts import AnsweredFindings, AttemptCommits, PullRequests
+from sisimpur.agents.orchestrator.board.writing import TestTurns
+from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches
+from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
+from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.goal_book import GoalWords
+from sisimpur.shared.store.task_records import TaskRecord
+
+
+@dataclass(frozen=True)
+class GateBooks:
+    """What the gates know of a change, and where they say so."""
+
+    gates: GateRepository
+    commits: AttemptCommits
+    pulls: PullRequests
+    branches: FeatureBranches
+    publishing: Publishing
+    owners: bool  # somebody's words below a pull request count
+    words: GoalWords
+    turns: TestTurns
+    wish: Callable[[TaskRecord], str]  # its goal, for who reads the change
+
+    @property
+    def findings(self) -> AnsweredFindings:
+        return AnsweredFindings(self.gates, self.commits)
+
+    def address(self, known: TaskRecord, commit: str) -> Address:
+        """Unavailable: the forge has not said where its pull request is."""
+        pull = self.pulls.known.get(known.id)
+        if pull is None:
+            raise Unavailable(f"{known.id}: its pull request is not at the forge")
+        return Address(known.id, number_of_attempt(known), pull.number, commit)
+
+
+def number_of_attempt(known: TaskRecord) -> int:
+    """The number of its last attempt; 0: none was begun."""
+    return known.last.number if known.last else 0
