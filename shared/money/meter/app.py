@@ -23,7 +23,8 @@ from sisimpur.shared.money.meter.answer import (
     read_complaint,
     tokens_of,
 )
-from sisimpur.shared.money.meter.call import CALL, COUNT, MeteredCall, MeterParts
+from sisimpur.shared.money.meter.call import CALL, COUNT, MeteredCall
+from sisimpur.shared.money.meter.parts import MeterParts
 from sisimpur.shared.money.meter.quote import Quote
 from sisimpur.shared.money.meter.request import MAX_BODY, read_call, read_headers, read_prompt
 from sisimpur.shared.money.pricing import Unpriced

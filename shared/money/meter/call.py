@@ -8,16 +8,14 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, ParamSpec, TypeVar, assert_never
+from typing import Any, assert_never
 
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.schedule import back_off
-from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.answer import (
     STOPPING,
     Billed,
@@ -29,6 +27,8 @@ from sisimpur.shared.money.meter.answer import (
     read_complaint,
     tokens_of,
 )
+from sisimpur.shared.money.meter.next_try import FailedTry
+from sisimpur.shared.money.meter.parts import MeterParts
 from sisimpur.shared.money.meter.quote import Quote
 from sisimpur.shared.money.meter.upstream import (
     FRAMES,
@@ -37,12 +37,10 @@ from sisimpur.shared.money.meter.upstream import (
     ArrivingMessage,
     Response,
     Splitter,
-    UpstreamClient,
 )
-from sisimpur.shared.money.pricing import Pricing, Unpriced, usage_of
+from sisimpur.shared.money.pricing import Unpriced, usage_of
 from sisimpur.shared.money.ticket import UNTRUE, CallEnding, Reservation, Ticket
-from sisimpur.shared.money.token_budget import Ask, Caps, Refusal, TokenUsage
-from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.money.token_budget import Ask, Refusal, TokenUsage
 from sisimpur.shared.system.fault import fault_point
 
 CALL, COUNT = "/v1/messages", "/v1/messages/count_tokens"
@@ -50,67 +48,6 @@ COUNTING = 5.0  # seconds that a call waits for its tokens to be counted
 BUSY = ("overloaded_error", "api_error")  # error events in a stream after which a new try makes sense
 
 _chance = random.SystemRandom()
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class MeterTimeouts:
-    """Times that the meter waits, in seconds. `whole` stays below the caller's own time-out, usually 600."""
-
-    first: float = 2.0  # the longest first wait between two tries; doubled each time
-    longest: float = 60.0
-    tries: int = 6
-    told: float = 120.0  # the longest `retry-after` that is waited for
-    body: float = 30.0  # for the caller to send the request
-    idle: float = 300.0  # the upstream's longest silence
-    whole: float = 590.0
-    streamed: float = 3600.0
-
-
-class LedgerThread:
-    """The ledger's own thread: all entries in one order, over one connection, away from the event loop."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "meter-book")
-
-    async def ask(self, entry: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.shield(asyncio.wrap_future(self.later(entry, *args, **kwargs)))
-
-    def later(self, entry: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Make the entry also when nobody waits for it any more."""
-        return self._thread.submit(entry, *args, **kwargs)
-
-    def close(self, last: Callable[[], None]) -> None:
-        self.later(last)
-        self._thread.shutdown(wait=True)
-
-
-@dataclass(frozen=True)
-class MeterParts:
-    """The parts of a running meter that every call uses."""
-
-    ledger: Ledger
-    book: LedgerThread
-    pricing: Pricing
-    caps: Callable[[], Caps]
-    line: UpstreamClient
-    clock: Clock
-    timeouts: MeterTimeouts
-    log: Callable[[str, dict[str, Any]], None]
-    stopping: Callable[[], bool]  # nothing new is reserved any more
-
-
-@dataclass(frozen=True)
-class FailedTry:
-    """A try that brought no message."""
-
-    rejected: Rejected
-    billed: Billed = "all"
-    then: Then = "answer"
-    retry_after: float | None = None
-    ending: CallEnding = field(default_factory=CallEnding)
 
 
 class MeteredCall:

@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.app import MeterApp
-from sisimpur.shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
+from sisimpur.shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts
 from sisimpur.shared.money.meter.upstream import Upstream, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.token_budget import Caps
