@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sisimpur.agents.coder.engine.engine import EngineRun
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.money.ticket import UNTRUE, CallRecord
+from sisimpur.shared.money.ticket import LIFTED, MODEL_PAUSED, UNTRUE, CallRecord
 
 EDIT = "<<<<<<< SEARCH"  # how an edit begins
 LONGEST_WORDS = 300  # characters: a few sentences, and a report shows them whole
@@ -80,6 +80,8 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
     if last and last.code == "meter_upstream_refused":
         where = "type: python main.py logs --agent meter"
         return Away(f"the model's API refuses the engine's request; check coder in config/agents.yaml, or {where}")
+    if last and last.code == MODEL_PAUSED:
+        return Away(f"{last.model} is paused, as its count cannot be true; {LIFTED}")
     if last and last.state == "refused":
         return _refused(last)
     if last and last.clamped and last.stop_reason == "max_tokens":

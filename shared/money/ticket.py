@@ -15,6 +15,8 @@ from sisimpur.shared.money.token_budget import Ask, Grant, TokenUsage, Totals
 
 State = Literal["open", "settled", "void", "lost", "refused"]
 UNTRUE = "meter_untrue"  # the code of a call whose count cannot be true
+MODEL_PAUSED = "meter_model_paused"  # of one that is refused, as its model had two of these
+LIFTED = "compare its bill with budget, then type: python main.py resume"  # what ends that
 
 
 @dataclass(frozen=True)

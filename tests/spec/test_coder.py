@@ -61,6 +61,7 @@ def refused(code: str) -> CallRecord:
         ),
         pytest.param(run("api error"), [refused("meter_upkeep_cap")], NoShare, id="the share of upkeep"),
         pytest.param(run("edited"), [call(), refused("meter_upkeep_cap")], NoShare, id="in the middle"),
+        pytest.param(run("api error"), [refused("meter_model_paused")], Away, id="its model is paused"),
         pytest.param(run("api error"), [refused("meter_paused")], NoMoney, id="all spending is paused"),
         pytest.param(run("edited"), [call(), refused("meter_month_cap")], NoMoney, id="refused in the middle"),
         pytest.param(run("api error"), [call(), refused("meter_stopping")], Disturbed, id="the team is being stopped"),

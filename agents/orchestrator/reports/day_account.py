@@ -178,6 +178,7 @@ class DayBooks:
             questions=tuple(map(self._question, questions)),
             troubles=troubles,
             stopped=ledger.paused(),
+            paused_models=ledger.paused_models(),
             is_capped=is_capped,
             raise_to=next_cap(cap, money.caps) if is_capped and day == self._today else 0,
             blocked=self._clean(

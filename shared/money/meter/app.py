@@ -134,11 +134,11 @@ class MeterApp:
     ) -> Coroutine[Any, Any, None]:
         passed, (model, body) = read_headers(headers), read_prompt(raw)
         _allowed(ticket, model)
-        return self._counted(passed, body, reply)
+        return self._counted(passed, model, body, reply)
 
-    async def _counted(self, headers: Mapping[str, str], body: bytes, reply: HttpReply) -> None:
+    async def _counted(self, headers: Mapping[str, str], model: str, body: bytes, reply: HttpReply) -> None:
         parts = self._parts
-        if reason := await parts.book.ask(parts.ledger.reader.paused):
+        if reason := await parts.book.ask(parts.ledger.reader.paused, model):
             raise _no("meter_paused", f"no spending now: {reason}")
         try:
             async with self._counting, parts.line.post(COUNT, headers, body) as response:

@@ -64,7 +64,7 @@ class CallBooking:
         """Choose the bound of its prompt: one that fits, if this model has shown that it does; else the safe one."""
         if self._standing.fits(self._asked.model):
             return self._quote.fitting
-        stopped = await self._parts.book.ask(self._parts.ledger.reader.paused)
+        stopped = await self._parts.book.ask(self._parts.ledger.reader.paused, self._asked.model)
         if stopped or not self._parts.line.vendor.counts:
             return self._quote.strict
         with suppress(Unavailable, TimeoutError):

@@ -49,7 +49,7 @@ class MeteredCall:
     async def run(self) -> None:
         waited, failure = 0.0, None
         for retry in range(self._parts.timeouts.tries):
-            async with self._standing.turn():
+            async with self._standing.turn(self._asked.model):
                 failure, wait = await self._once(retry, waited, failure)
             if failure is None:
                 return

@@ -83,6 +83,7 @@ class Meter:
         """Book what a dead meter left open as lost, then serve. Misconfigured if it does not start in 30 s."""
         self._stopping.clear()
         lost = self._ledger.reconcile(self._clock.now())
+        self._has_lied = bool(self._ledger.reader.paused_models())
         if lost:
             self._setup.log("meter.reconciled", {"lost": lost})
         listening = [_unix_socket(self.socket), *([_loopback()] if self._setup.tcp else [])]
@@ -118,6 +119,8 @@ class Meter:
         """Run in the server's thread: the line to the upstream belongs to its event loop."""
         setup, book = self._setup, LedgerThread()
         line = UpstreamClient(setup.upstream, setup.timeouts.idle)
+        if self._has_lied:
+            line.standing.doubted()
         self._app = MeterApp(
             MeterParts(
                 self._ledger,
