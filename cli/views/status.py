@@ -99,7 +99,6 @@ def _facts(records: Records) -> dict[str, Any]:
     capped = _capped(records, next_cap(cap, caps), wait) if records.spending.is_reached(day, cap) else ()
     answers = [
         *_stopped(records, stopped),
-        *_paused_models(records),
         *capped,
         *_deploys_paused(records),
         *_answers(records, seen),
@@ -208,11 +207,8 @@ def _newest(card: Card, seen: Snapshot) -> Happened | None:
 def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
     if reason:
         yield PendingAnswer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
-
-
-def _paused_models(records: Records) -> Iterator[PendingAnswer]:
-    for reason in records.spending.paused_models():
-        yield PendingAnswer("", f"not asked any more: {reason}", command(records.home.root, "resume"))
+    for paused in records.spending.paused_models():
+        yield PendingAnswer("", f"not asked any more: {paused}", command(records.home.root, "resume"))
 
 
 def _capped(records: Records, to: int, wait: int) -> Iterator[PendingAnswer]:

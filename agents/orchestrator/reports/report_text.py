@@ -133,7 +133,6 @@ def wrong(account: DayAccount) -> Iterator[str]:
     yield from (f"{trouble.phase}: {harmless(trouble.text)}" for trouble in account.troubles)
     if account.stopped:
         yield f"nothing is spent: {harmless(account.stopped)}"
-    yield from (f"not asked any more: {harmless(reason)}" for reason in account.paused_models)
     yield from (harmless(line) for line in account.blocked)
 
 
