@@ -153,6 +153,7 @@ def add_refusal(db: Connection, entry: CallEntry, model: str, refusal: Refusal, 
     rows = "select count(*) from calls where ticket = ? and state = 'refused'"
     if db.execute(rows, (entry.ticket.id,)).fetchone()[0] < REFUSED_ROWS:
         told = {"model": model[:100], "price_version": "", "answered": answered, "code": refusal.code}
+        told["note"] = refusal.text
         insert(db, "calls", **entry.values, **told, state="refused")
 
 

@@ -75,7 +75,10 @@ class CallEnding:
 
 @dataclass(frozen=True)
 class CallRecord:
-    """One row of the book, to judge a run by. `cost` is what it takes from the caps now."""
+    """One row of the book, to judge a run by. `cost` is what it takes from the caps now.
+
+    `note`: the words of a refusal, or else of the upstream's complaint.
+    """
 
     model: str
     state: State
@@ -87,6 +90,7 @@ class CallRecord:
     stop_reason: str
     code: str
     usage: TokenUsage
+    note: str = ""
 
 
 @dataclass(frozen=True)
