@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import assert_never
@@ -17,10 +17,21 @@ from sisimpur.shared.model.change import Change, marks_tests
 from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, Unavailable
 from sisimpur.shared.model.naming import attempt_ref, branch_name
 from sisimpur.shared.model.scope import Scope
-from sisimpur.shared.model.work import Branch, CodeAnswer, Coded, CoderSaid, Correction, NotCoded, Run, TaskSpec
+from sisimpur.shared.model.work import (
+    Branch,
+    CodeAnswer,
+    Coded,
+    CoderSaid,
+    Correction,
+    ModelChoice,
+    NotCoded,
+    Run,
+    TaskSpec,
+)
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.routing import Route
 from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.shared.money.token_budget import room
 from sisimpur.shared.repo.committer import Committed, Committer, NothingChanged
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.system.clock import Clock
@@ -48,12 +59,16 @@ class CoderLimits:
 
 @dataclass(frozen=True)
 class CoderTickets:
-    """A ticket for each run of an engine: what it may spend, on which model. `route`: which model a run asks."""
+    """A ticket for each run of an engine: what it may spend, on which model.
+
+    `route`: which model a run asks. `longest`: tokens of the longest recent answer to an agent by a model.
+    """
 
     ledger: Ledger
     route: Callable[[Run, TaskSpec, Correction | None], Route]
     limits: CoderLimits
     clock: Clock
+    longest: Callable[[str, str], int] = lambda *_: 0
 
     def open(self, run: Run, route: Route) -> str:
         limits = self.limits
@@ -71,6 +86,15 @@ class CoderTickets:
 
     def close(self, token: str) -> None:
         self.ledger.close_ticket(token, self.clock.now())
+
+    def fitted(self, agent: str, model: ModelChoice) -> ModelChoice:
+        """Give its answers the room that such answers need: each call reserves all of it."""
+        return replace(model, max_tokens=room(self.longest(agent, model.model), model.max_tokens))
+
+    def was_cut(self, token: str) -> bool:
+        """Tell whether the last answer had too little room, and the budget had more."""
+        calls = self.ledger.calls_of(token)
+        return bool(calls) and calls[-1].stop_reason == "max_tokens" and not calls[-1].clamped
 
     def pulse(self, token: str) -> object:
         """Another answer than before means that something happens."""
@@ -116,7 +140,7 @@ class Coder:
             job = self._job(asked, self._message(asked, correction, lessons), folder, token, route, earlier)
             job = with_views(job, words_of(asked, correction, self._patch(base, correction)))
             before = texts(job)
-            told = self._worked(job, start)
+            told = self._worked(job, start, run.agent)
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
@@ -130,10 +154,14 @@ class Coder:
             return trouble
         return self._commit(run, task, base, folder, correction)
 
-    def _worked(self, job: EngineJob, start: str) -> EngineRun:
-        """Once more, on fresh files, if somebody killed the engine."""
-        done = run_and_show(self.engine, job)
-        if done.end != "killed":
+    def _worked(self, job: EngineJob, start: str, agent: str) -> EngineRun:
+        """Once more, on fresh files and with all the room there is, if an answer was cut or the engine killed.
+
+        Half an answer is never taken for a whole one.
+        """
+        fitted = replace(job, model=self.tickets.fitted(agent, job.model))
+        done = run_and_show(self.engine, fitted)
+        if done.end != "killed" and (fitted == job or not self.tickets.was_cut(job.ticket)):
             return done
         remove_folder(job.folder)
         fault_point("engine.again")

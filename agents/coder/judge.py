@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sisimpur.agents.coder.engine.engine import EngineRun
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.money.ticket import UNTRUE, CallRecord
+from sisimpur.shared.money.ticket import MODEL_PAUSED, UNTRUE, CallRecord
 
 EDIT = "<<<<<<< SEARCH"  # how an edit begins
 LONGEST_WORDS = 300  # characters: a few sentences, and a report shows them whole
@@ -80,6 +80,8 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
     if last and last.code == "meter_upstream_refused":
         where = "type: python main.py logs --agent meter"
         return Away(f"the model's API refuses the engine's request; check coder in config/agents.yaml, or {where}")
+    if last and last.code == MODEL_PAUSED:
+        return Away(last.note)
     if last and last.state == "refused":
         return _refused(last)
     if last and last.clamped and last.stop_reason == "max_tokens":
@@ -110,11 +112,11 @@ def spoken(reply: str) -> str:
 
 def _refused(call: CallRecord) -> Broke | NoMoney | NoShare:
     if call.code in NO_MONEY:
-        return NoMoney(f"the meter refused: {call.code}")
+        return NoMoney(f"the meter refused: {call.note}")
     if call.code == "meter_upkeep_cap":
-        return NoShare("the share of today for upkeep is used up (config/policy.yaml, upkeep.share)")
+        return NoShare(f"the meter refused: {call.note}")
     if call.code in ("meter_task_cap", "meter_ticket_cap"):
-        return Broke("the cap of this task is used up (config/policy.yaml, budget.task)", retry=False)
+        return Broke(call.note, retry=False)
     if call.code == "meter_call_cap":
         return Broke("it used all its model calls (config/agents.yaml, engine.calls) without an end")
     return Broke(f"the meter refused: {call.code}")

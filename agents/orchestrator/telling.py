@@ -35,6 +35,7 @@ class Telling:
         self._ledger = ledger
         self._breaker = breaker
         self._warned = set(ledger.warnings(self.day))  # told before
+        self._paused = set(ledger.paused_models())
         breaker.tell = self._outage
 
     def safely(self, tell: Callable[..., None], *words: object) -> None:
@@ -52,6 +53,7 @@ class Telling:
         """After each move of the work phase."""
         if self._breaker.broke:
             self.safely(self.reporting.cap_reached, self.day, self._breaker.broke)
+        self._tell_paused_models(self.day)
         self.safely(self.reporting.step, self.day)
 
     def deployed(self, deploy: Deploy, task: str, running: str) -> None:
@@ -84,6 +86,15 @@ class Telling:
                 used, cap = cents(warning.used), cents(warning.cap)
                 self.session.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
             self.safely(self.reporting.cap_nearly_used, day, warning)
+        self._tell_paused_models(day)
+
+    def _tell_paused_models(self, day: str) -> None:
+        """Each pause once: work may go on without that model, so that nothing else would tell of it."""
+        for reason in self._ledger.paused_models():
+            if reason not in self._paused:
+                self._paused.add(reason)
+                self.session.tell(f"not asked any more: {reason}")
+            self.safely(self.reporting.model_paused, day, reason)
 
     def _outage(self, service: Service, words: str) -> None:
         away, back = service.verbs

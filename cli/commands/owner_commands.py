@@ -264,7 +264,7 @@ def write_off(arguments: Arguments) -> int:
 def resume(arguments: Arguments, clock: Clock | None = None) -> int:
     """Lift a spending halt, or believe a date that jumped: the owner has looked at it."""
     with open_records(arguments.home, clock=clock) as records:
-        now, reason = records.clock.now(), records.spending.paused()
+        now, reason = records.clock.now(), "; ".join(records.spending.stops())
         records.ledger.resume()
         records.ledger.confirm_clock(now)
         records.plans.forget_days_after(records.day())

@@ -39,6 +39,7 @@ def budget(arguments: Arguments) -> int:
         months = dict(records.spending.by_month()) | {day[:7]: records.spending.totals(day[:7], caps.month)}
         since = "" if arguments.json else day[:7]  # people are shown this month
         shares, lost = records.spending.breakdown(since), records.spending.lost_calls(since)
+        paused = records.spending.stops()
         raised = _raised(day, days[day].cap, caps.day, records.spending.why_raised(day))
         saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day(since)
         write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
@@ -63,6 +64,8 @@ def budget(arguments: Arguments) -> int:
         print(f"{day[:7]}: {words}")
     if raised:
         print(raised)
+    for reason in paused:
+        print(f"stopped: {plain(reason)}")
     print(_forecast(day, days, months[day[:7]]))
     return 0
 

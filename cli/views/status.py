@@ -208,6 +208,8 @@ def _newest(card: Card, seen: Snapshot) -> Happened | None:
 def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
     if reason:
         yield PendingAnswer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
+    for paused in records.spending.paused_models():
+        yield PendingAnswer("", f"not asked any more: {paused}", command(records.home.root, "resume"))
 
 
 def _capped(records: Records, to: int, wait: int) -> Iterator[PendingAnswer]:

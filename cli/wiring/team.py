@@ -252,6 +252,6 @@ def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, engine: Engine) -
         stall=limits.stall_minutes * 60,
     )
     routes = Routes(parts.savings, parts.pricing, records.clock, model.choice, model.easy or "")
-    tickets = CoderTickets(records.ledger, routes, coder_limits, records.clock)
+    tickets = CoderTickets(records.ledger, routes, coder_limits, records.clock, parts.savings.longest)
     committer = Committer(mirror, parts.outgoing, AUTHOR, settings.target.file.protected)
     return Coder(engine, mirror, committer, tickets, prompts, parts.log)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, Unavailable
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.money.ticket import MODEL_PAUSED
 
 if TYPE_CHECKING:
     import anthropic
@@ -87,9 +88,10 @@ class Declined:
 
 @dataclass(frozen=True)
 class Absent:
-    """Answer of a model that is gone or overloaded; another one may answer."""
+    """Answer of a model that is gone, overloaded or paused; another one may answer."""
 
     reason: str
+    cure: str = "type: python main.py doctor"  # empty: the reason says what to do
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ def _refused(error: anthropic.APIStatusError, question: ModelQuestion) -> Outcom
         raise OutOfBudget(text)
     if code == "meter_unrepeated":
         raise ModelAway(f"{question.model}: {text}")
+    if code == MODEL_PAUSED:
+        return Absent(text, cure="")
     if code in NEXT_MODEL or error.status_code in (404, 529):
         return Absent(text)
     if code == "meter_upstream_refused":

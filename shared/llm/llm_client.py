@@ -5,7 +5,7 @@ What happens when the answer is not one, and how often (each is a call of its ow
     too long            once more with all its room, once more with twice that, then Stumble
     does not fit        one repair that quotes the reason, then Stumble
     the model refuses   the next model, once, then ReplyDeclined
-    gone or overloaded  the next model; after the last one ModelAway
+    gone, busy, paused  the next model; after the last one ModelAway
     nobody is there     ModelAway at once, naming the address: another model would not be there either
     a wrong request     Misconfigured at once, with the vendor's words: another model is no cure for our mistake
     a cap is reached    OutOfBudget
@@ -279,8 +279,8 @@ class _Asking:
                     self._lengthen()
                 case Declined():
                     self._after_a_refusal()
-                case Absent(reason):
-                    self._away = ModelAway(f"{self._question.model}: {reason}; type: python main.py doctor")
+                case Absent(reason, cure):
+                    self._away = ModelAway("; ".join(filter(None, (f"{self._question.model}: {reason}", cure))))
                     self._next_model(self._away)
                 case Unwanted(reason):
                     raise Misconfigured(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")

@@ -17,7 +17,17 @@ from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money import ledger_rows as rows
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.money.ledger_rows import insert, last_day, text
-from sisimpur.shared.money.ticket import UNTRUE, CallEnding, CallRecord, Reservation, State, Ticket, TicketOrder
+from sisimpur.shared.money.ticket import (
+    LIFTED,
+    MODEL_PAUSED,
+    UNTRUE,
+    CallEnding,
+    CallRecord,
+    Reservation,
+    State,
+    Ticket,
+    TicketOrder,
+)
 from sisimpur.shared.money.token_budget import (
     Ask,
     Caps,
@@ -97,7 +107,7 @@ class Ledger:
         with self._db.transaction() as db:
             day = budget_day(now, rows.last_day(db))
             caps = raised(caps, rows.raise_of(db, day))
-            refusal = self._forbidden(db, ticket, retry, now)
+            refusal = self._forbidden(db, ticket, ask.model, retry, now)
             answer = refusal or decide(ask, list(rows.cap_usages(db, ticket, caps, day)), ticket.order.min_out)
             entry = rows.CallEntry(ticket, day, now, caps)
             if isinstance(answer, Refusal):
@@ -122,7 +132,8 @@ class Ledger:
     def disbelieve(self, reservation: Reservation, told: int | None, ending: CallEnding, now: datetime) -> bool:
         """Book a call at its reservation, as its count cannot be true; `told`: what it would cost by that.
 
-        The second of a model on one day stops all spending: somebody has to look at this upstream.
+        The second of a model on one day pauses it, one of another model then stops all spending: somebody has to look
+        at this upstream.
         """
         return self._end(reservation, "lost", reservation.grant.reserved, told, ending, now)
 
@@ -195,10 +206,12 @@ class Ledger:
             (rows.digest(token),),
         )
 
-    def _forbidden(self, db: Connection, ticket: Ticket, retry: int, now: datetime) -> Refusal | None:
+    def _forbidden(self, db: Connection, ticket: Ticket, model: str, retry: int, now: datetime) -> Refusal | None:
         """Return what forbids a call before its price matters."""
-        stop = db.execute("select kind, reason from halts where not ended order by kind, id limit 1").fetchone()
-        if stop:
+        found = "select * from halts where not ended and model in ('', ?) order by model, kind, id limit 1"
+        if stop := db.execute(found, (model,)).fetchone():
+            if stop["model"]:
+                return Refusal(MODEL_PAUSED, f"no spending on this model: {stop['reason']}")
             return Refusal(NO_SPENDING[stop["kind"]], f"no spending now: {stop['reason']}")
         current = rows.as_ticket(db.execute("select * from tickets where id = ?", (ticket.id,)).fetchone())
         if not current.is_open(now):
@@ -239,10 +252,18 @@ class Ledger:
             if amount > most:
                 told = f"cost ${as_dollars(amount)}, at most ${as_dollars(most)} was expected"
                 rows.stop(db, "halt", f"call {reservation.id} {told}: the prices of {call['model']} are wrong", now)
-            elif ending.code == UNTRUE and rows.untrue_on(db, call) >= ENOUGH_LIES:
-                told = f"counts what cannot be true ({ending.note}); compare its bill with budget, then type: resume"
-                rows.stop(db, "halt", f"the upstream of {call['model']} {told}", now)
+            elif ending.code == UNTRUE:
+                told = f"counts what cannot be true (call {reservation.id}: {ending.note}); {LIFTED}"
+                self._lied(db, call, told, now)
         return True
+
+    def _lied(self, db: Connection, call: Row, told: str, now: datetime) -> None:
+        """One model may be served by a liar; two are the upstream's own."""
+        model: str = call["model"]
+        if rows.another_lied(db, call):
+            rows.stop(db, "halt", f"the upstream of {model}, and of another model, {told}", now)
+        elif rows.untrue_on(db, call) >= ENOUGH_LIES:
+            rows.stop(db, "halt", f"{model} {told}", now, model)
 
 
 def uptime() -> Uptime:

@@ -152,10 +152,20 @@ class LedgerReader:
         found = (Spending(_minute(row["at"], day), row["amount"]) for row in rows)
         return tuple(sorted(found, key=lambda one: one.minute))
 
-    def paused(self) -> str:
-        """Say why nothing is spent at all, in one line; empty: spending goes on."""
-        row = self._db.row("select reason from halts where not ended order by kind, id limit 1")
+    def paused(self, model: str = "") -> str:
+        """Say why nothing is spent at all, or not on this model, in one line; empty: spending goes on."""
+        found = "select reason from halts where not ended and model in ('', ?) order by model, kind, id limit 1"
+        row = self._db.row(found, (model,))
         return row["reason"] if row else ""
+
+    def stops(self) -> tuple[str, ...]:
+        """Say of all spending and of each model why it is stopped, in one line each."""
+        return tuple(row["reason"] for row in self._db.rows("select reason from halts where not ended order by id"))
+
+    def paused_models(self) -> tuple[str, ...]:
+        """Say of each model that is paused why, in one line that names it and what lifts it."""
+        rows = self._db.rows("select reason from halts where not ended and model <> '' order by id")
+        return tuple(row["reason"] for row in rows)
 
 
 def _as_totals(row: sqlite3.Row, cap: int) -> Totals:

@@ -65,6 +65,13 @@ def untrue_on(db: Connection, call: Row) -> int:
     return count
 
 
+def another_lied(db: Connection, call: Row) -> bool:
+    """Tell whether another model than this call's is paused, or had a count on its day that cannot be true."""
+    found = """select 1 from halts where not ended and model not in ('', :model) union all
+        select 1 from calls where day = :day and model <> :model and state = 'lost' and code = :code limit 1"""
+    return db.execute(found, {"day": call["day"], "model": call["model"], "code": UNTRUE}).fetchone() is not None
+
+
 def last_day(db: Connection) -> str:
     """Empty before the first call. A refusal opens no day."""
     return db.execute("select max(day) from calls where state <> 'refused'").fetchone()[0] or ""
@@ -146,6 +153,7 @@ def add_refusal(db: Connection, entry: CallEntry, model: str, refusal: Refusal, 
     rows = "select count(*) from calls where ticket = ? and state = 'refused'"
     if db.execute(rows, (entry.ticket.id,)).fetchone()[0] < REFUSED_ROWS:
         told = {"model": model[:100], "price_version": "", "answered": answered, "code": refusal.code}
+        told["note"] = refusal.text
         insert(db, "calls", **entry.values, **told, state="refused")
 
 
@@ -178,10 +186,10 @@ def warn(db: Connection, call: Row, now: datetime, percent: int) -> None:
             db.execute("insert or ignore into budget_warnings values (?, ?, ?, ?, ?)", values)
 
 
-def stop(db: Connection, kind: str, reason: str, now: datetime) -> None:
-    """Stop all spending; one stop of a kind is enough."""
-    if not db.execute("select 1 from halts where kind = ? and not ended", (kind,)).fetchone():
-        insert(db, "halts", kind=kind, at=text(now), reason=reason)
+def stop(db: Connection, kind: str, reason: str, now: datetime, model: str = "") -> None:
+    """Stop all spending, or that on one model; one stop of a kind is enough."""
+    if not db.execute("select 1 from halts where kind = ? and model = ? and not ended", (kind, model)).fetchone():
+        insert(db, "halts", kind=kind, at=text(now), reason=reason, model=model)
 
 
 def anchor(db: Connection) -> Moment | None:

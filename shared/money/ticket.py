@@ -15,6 +15,8 @@ from sisimpur.shared.money.token_budget import Ask, Grant, TokenUsage, Totals
 
 State = Literal["open", "settled", "void", "lost", "refused"]
 UNTRUE = "meter_untrue"  # the code of a call whose count cannot be true
+MODEL_PAUSED = "meter_model_paused"  # of one that is refused, as its model had two of these
+LIFTED = "compare its bill with budget, then type: python main.py resume"  # what ends that
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,10 @@ class CallEnding:
 
 @dataclass(frozen=True)
 class CallRecord:
-    """One row of the book, to judge a run by. `cost` is what it takes from the caps now."""
+    """One row of the book, to judge a run by. `cost` is what it takes from the caps now.
+
+    `note`: the words of a refusal, or else of the upstream's complaint.
+    """
 
     model: str
     state: State
@@ -85,6 +90,7 @@ class CallRecord:
     stop_reason: str
     code: str
     usage: TokenUsage
+    note: str = ""
 
 
 @dataclass(frozen=True)

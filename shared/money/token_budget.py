@@ -188,13 +188,13 @@ class Refusal:
     not_before: str = ""  # ISO time: trying again earlier is useless
 
 
-WHOSE = {
-    "ticket": "budget of this run",
-    "task": "cap of this task",
-    "day": "cap of this day",
-    "month": "cap of this month",
-    "total": "cap of all spending",
-    "upkeep": "share of this day for upkeep",
+WHOSE = {  # and what the owner does for more
+    "ticket": ("budget of this run", "raise budget.task in config/policy.yaml"),
+    "task": ("cap of this task", "raise budget.task in config/policy.yaml"),
+    "day": ("cap of this day", "type: python main.py raise-cap AMOUNT"),
+    "month": ("cap of this month", "raise budget.month in config/policy.yaml"),
+    "total": ("cap of all spending", "raise it in config/policy.yaml"),
+    "upkeep": ("share of this day for upkeep", "raise upkeep.share in config/policy.yaml"),
 }
 
 
@@ -213,10 +213,12 @@ def decide(ask: Ask, caps: Sequence[CapUsage], min_out: int) -> Grant | Refusal:
 
 
 def _too_dear(ask: Ask, at: CapUsage) -> Refusal:
+    """The one sentence of a cap: it stands in the task, in `status` and in the report as it is here."""
+    whose, more = WHOSE[at.name]
     return Refusal(
         f"meter_{at.name}_cap",
-        f"{WHOSE[at.name]} reached: cap {_plainly(at.cap)}, used {_plainly(at.used)}; "
-        f"the next call may cost up to {_plainly(ask.worst)}; {_plainly(max(at.left, 0))} is left",
+        f"{whose} reached: cap {_plainly(at.cap)}, used {_plainly(at.used)}; "
+        f"the next call may cost up to {_plainly(ask.worst)}; {_plainly(max(at.left, 0))} is left; for more, {more}",
     )
 
 

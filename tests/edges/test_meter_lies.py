@@ -22,7 +22,7 @@ import pytest
 
 from sisimpur.shared.money.token_bounds import FACTOR
 from sisimpur.shared.money.token_budget import Caps, dollars
-from tests.edges.meter_scene import HAIKU, Scene, body, code, scene
+from tests.edges.meter_scene import HAIKU, OPUS, SONNET, Scene, body, code, scene
 
 CAP = dollars("0.08")
 CALLERS = 4
@@ -108,6 +108,7 @@ class Truth:
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     ways = {f"{kind}-{number}": way for kind, some in GRID.items() for number, way in enumerate(some.values())}
+    ways |= {f"two-{number}": way for number, way in enumerate(LIES.values())}
     ways |= {f"marked-{number}": way for number, way in enumerate(MARKS.values())}
     program = [sys.executable, str(Path(__file__).with_name("lying_endpoint.py")), json.dumps(ways)]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as endpoint:
@@ -116,16 +117,21 @@ def address() -> Iterator[str]:
         endpoint.stdin.close()
 
 
-def asked(meter: Scene, **more: Any) -> Truth:
+def asked(meter: Scene, models: tuple[str, ...] = (SONNET,), **more: Any) -> Truth:
     """What the endpoint has billed once several callers have asked until they were refused, or six times each."""
 
     def caller(number: int) -> None:
         for turn in range(6):
             words = f"Call {number}.{turn}: " + "mend the sum of the list and add a test for the empty one; " * 60
             asking = body(messages=[{"role": "user", "content": words}], max_tokens=1_000, stream=number % 2 == 1)
+            asking["model"] = models[(number + turn) % len(models)]
             with suppress(httpx2.TransportError):
                 answer = meter.post(asking | more)
-                if answer.status_code != 200 and code(answer) in ("meter_day_cap", "meter_halted"):
+                if answer.status_code != 200 and code(answer) in (
+                    "meter_day_cap",
+                    "meter_halted",
+                    "meter_model_paused",
+                ):
                     return
 
     with ThreadPoolExecutor(CALLERS) as callers:
@@ -145,8 +151,8 @@ def meter(request: pytest.FixtureRequest, tmp_path: Path, address: str) -> Itera
         yield found
 
 
-def of(kind: str) -> Any:
-    return [pytest.param(f"{kind}-{number}", id=name) for number, name in enumerate(GRID[kind])]
+def of(kind: str, again: str = "") -> Any:
+    return [pytest.param(f"{again or kind}-{number}", id=name) for number, name in enumerate(GRID[kind])]
 
 
 @pytest.mark.parametrize("meter", of("honest"), indirect=True)
@@ -167,7 +173,19 @@ def test_one_that_counts_too_little_stays_below_the_cap_times_the_factor(meter: 
 def test_one_whose_count_cannot_be_true_is_asked_no_more_after_two(meter: Scene) -> None:
     found = asked(meter)
     assert found.bill <= CAP + found.at_first_lie
-    assert code(meter.post(body())) == "meter_halted"
+    assert code(meter.post(body())) == "meter_model_paused"
+    assert truth(meter) == found
+    assert found.calls <= found.at_second_lie + CALLERS
+    (reason,) = meter.ledger.reader.stops()
+    assert reason.count("cannot be true") == 1
+
+
+@pytest.mark.parametrize("meter", of("lies", "two"), indirect=True)
+def test_one_whose_models_all_lie_is_asked_no_more_after_two_and_one(meter: Scene) -> None:
+    """The endpoint bills at SONNET's prices, OPUS is reserved and booked at dearer ones."""
+    found = asked(meter, models=(SONNET, OPUS))
+    assert found.bill <= CAP + found.at_first_lie
+    assert {code(meter.post(body(model=model))) for model in (SONNET, OPUS, HAIKU)} == {"meter_halted"}
     assert truth(meter) == found
     assert found.calls <= found.at_second_lie + CALLERS
     assert meter.ledger.reader.paused().count("cannot be true") == 1

@@ -14,7 +14,7 @@ from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never, nothing_happened
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import Stopping, Unavailable
-from sisimpur.shared.model.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
+from sisimpur.shared.model.work import CodeAnswer, Coded, ModelChoice, NotCoded, Run, TaskSpec
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.routing import Route
 from sisimpur.shared.money.ticket import CallEnding, Reservation
@@ -169,15 +169,15 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     ledger.close()
 
 
-def coded(folder: Path, ledger: Ledger, then: Callable[[EngineJob], EngineRun]) -> CodeAnswer:
-    """What the coder answers, whose engine does that."""
+def coded(folder: Path, ledger: Ledger, then: Callable[[EngineJob], EngineRun], longest: int = 0) -> CodeAnswer:
+    """What the coder answers, whose engine does that. `longest`: tokens of its longest answer so far."""
     base = repository(folder / "forge", {"a.py": "A = 1\n"})
     mirror = Mirror(folder / "mirror.git", Remote(str(folder / "forge")))
     mirror.create()
     mirror.fetch("main")
     clock, committer = ManualClock(NOON), Committer(mirror, Outgoing({}), Author("t", "t@t"))
-    limits = CoderLimits(NANO, 60, 9, 9, (), stall=360)
-    tickets = CoderTickets(ledger, lambda *_: Route(ModelChoice("m")), limits, clock)
+    limits = CoderLimits(NANO, 60, 9, 9, ("*.py",), stall=360)
+    tickets = CoderTickets(ledger, lambda *_: Route(ModelChoice("m")), limits, clock, lambda *_: longest)
     log = Log(folder / "logs", clock, str)
     coder = Coder(Probe(then), mirror, committer, tickets, Prompts(REPOSITORY / "agents"), log)
     run, task = Run(1, "coder", "2026-11-20", "t1", 1), TaskSpec("t1", "T", "x", files=("a.py",))
@@ -204,6 +204,42 @@ def test_an_engine_that_somebody_kills_begins_once_more_on_fresh_files(tmp_path:
     with pytest.raises(Unavailable, match=r"^the engine was ended by SIGKILL, twice$"):
         coded(tmp_path, ledger, killed)
     assert seen == [["a.py"], ["a.py"]]
+
+
+@pytest.mark.parametrize(
+    ("longest", "needed", "rooms"),
+    [
+        pytest.param(0, 100, [8_000], id="nothing is known: all of it"),
+        pytest.param(100, 4_000, [4_000], id="it fits"),
+        pytest.param(2_000, 6_000, [6_000], id="it fits in three times the longest"),
+        pytest.param(100, 4_001, [4_000, 8_000], id="it does not: once more with all of it"),
+        pytest.param(100, 8_001, [4_000, 8_000], id="it never does"),
+        pytest.param(9_000, 8_001, [8_000], id="it never does, and had all of it"),
+    ],
+)
+def test_an_answer_has_the_room_that_such_answers_need_and_one_that_is_cut_is_asked_for_again(
+    tmp_path: Path, ledger: Ledger, longest: int, needed: int, rooms: list[int]
+) -> None:
+    """Whatever is needed: what was cut is never taken, and nothing of it is in the folder of the next run."""
+    seen: list[int] = []
+
+    def answers(job: EngineJob) -> EngineRun:
+        assert (job.folder / "a.py").read_text() == "A = 1\n"
+        most = job.model.max_tokens
+        seen.append(most)
+        ticket = ledger.ticket(job.ticket)
+        assert ticket
+        call = ledger.reserve(ticket, Ask("m", Rates(1, 1, 1, 1, 1), "v1", 5, most), Caps(NANO, NANO, NANO), NOON)
+        assert isinstance(call, Reservation)
+        stop = "end_turn" if needed <= most else "max_tokens"
+        ledger.settle(call, 1, CallEnding(answered=200, stop_reason=stop), NOON)
+        (job.folder / "a.py").write_text(f"A = {most}\n")
+        return EngineRun("edited", "", ("a.py",), "", 1.0)
+
+    answer = coded(tmp_path, ledger, answers, longest)
+    assert seen == rooms
+    assert isinstance(answer, Coded) is (needed <= rooms[-1])
+    assert isinstance(answer, Coded) or (isinstance(answer, NotCoded) and "longer than max_tokens" in answer.reason)
 
 
 def test_the_engine_is_told_by_what_the_meter_does_that_something_happens(tmp_path: Path, ledger: Ledger) -> None:

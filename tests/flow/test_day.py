@@ -166,7 +166,11 @@ def test_the_caps_hold_and_the_rest_waits(stage: Stage, model: ScriptedModel) ->
     assert model.billed == spent
     assert list(stage.states().values()) == ["backlog"]
     assert problems == []
-    assert any("meter_day_cap" in line or "meter_task_cap" in line for line in stage.said)
+    with stage.records() as records:
+        (id_,) = stage.states()
+        note = records.journal.attempts(id_)[-1].note
+    for told in (note, "".join(stage.said), stage.home.progress.read_text()):
+        assert "the next call may cost up to $" in told and "; $0.00 is left; for more, " in told
 
 
 @pytest.mark.parametrize("status", [500, 400])

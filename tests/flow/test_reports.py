@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from sisimpur.cli.app import main
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ticket import UNTRUE, CallEnding, Reservation, TicketOrder
+from sisimpur.shared.money.token_budget import NANO, Ask, Rates
 from sisimpur.shared.notify.discord_notifier import DiscordNotifier
 from sisimpur.shared.notify.notice import DeliveryUnknown
 from sisimpur.shared.store.gate_book import Ruling
@@ -277,6 +282,55 @@ def test_a_cap_that_is_reached_is_told_once(stage: Stage, model: ScriptedModel) 
     stage.run_day()
     stage.run_day()
     assert box(stage).told().count(f"{DAY}:cap:{DAY}-reached-1000000") == 1
+
+
+def lies(stage: Stage, model: str) -> None:
+    """A call of a model, in another run, whose count cannot be true."""
+    with stage.records() as records:
+        ledger, now = records.ledger, records.clock.now()
+        order = TicketOrder(Run(99, "reviewer", DAY, "", 0), NANO, (model,), now + timedelta(hours=1))
+        ticket = ledger.ticket(ledger.open_ticket(order, now))
+        assert ticket
+        ask = Ask(model, Rates(1, 1, 1, 1, 1), "v", 10, 10)
+        reservation = ledger.reserve(ticket, ask, records.settings.policy.budget.caps, now)
+        assert isinstance(reservation, Reservation)
+        ledger.disbelieve(reservation, 0, CallEnding(code=UNTRUE, note="10 tokens are counted as 0"), now)
+
+
+def test_a_model_that_counts_what_cannot_be_true_is_told_once_and_its_fallback_works_on(
+    stage: Stage, model: ScriptedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage.given_config("agents", reviewer="{model: claude-opus-5-5, fallback: [claude-haiku-5-5]}")
+    for _ in range(2):
+        lies(stage, "claude-opus-5-5")
+    for _ in range(2):
+        stage.run_day()
+    assert stage.states() == {ID: "completed"}
+    assert {one.body["model"] for one in model.requests} == {"claude-sonnet-5-5", "claude-haiku-5-5"}
+    assert len([key for key in box(stage).told() if ":paused-model:" in key]) == 1
+    paused = "claude-opus-5-5 counts what cannot be true (call 2: 10 tokens are counted as 0); compare its bill"
+    assert f"not asked any more: {paused}" in report(stage)
+    for view in ("budget", "status", "resume", "status"):
+        main(["--home", str(stage.home.root), view])
+    *before, after = capsys.readouterr().out.split(paused)
+    assert len(before) == 3
+    assert "was stopped" not in after
+
+
+def test_work_for_which_only_a_paused_model_is_left_waits_for_the_owner(stage: Stage, model: ScriptedModel) -> None:
+    """As for a model that is away. Nobody is told that it answers again while it is not asked."""
+    stage.run_day(until="planning")
+    for _ in range(2):
+        lies(stage, "claude-sonnet-5-5")
+    (problem,) = stage.run_day()
+    assert problem.endswith("type: python main.py resume")
+    assert stage.states() == {ID: "backlog"}
+    assert len({key for key in box(stage).told() if ":outage:" in key or ":paused-model:" in key}) == 2
+    with stage.records() as records:
+        assert {attempt.outcome for attempt in records.journal.attempts(ID)} == {"void"}
+        records.ledger.resume()
+    assert stage.run_day() == []
+    assert stage.states() == {ID: "completed"}
 
 
 def test_a_phase_that_failed_is_told_at_once_and_in_the_report(stage: Stage) -> None:

@@ -234,7 +234,8 @@ CREATE TABLE halts (
     kind text not null check (kind in ('pause', 'halt')),
     at text not null,
     reason text not null,
-    ended integer not null default 0
+    ended integer not null default 0,
+    model text not null default ''
 ) strict;
 CREATE TABLE inquiries (
     id text primary key,

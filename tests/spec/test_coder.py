@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sisimpur.agents.coder.agent import LONGEST_SUBJECT, commit_message
@@ -30,7 +32,7 @@ def call(
 
 
 def refused(code: str) -> CallRecord:
-    return call("refused", "", code)
+    return replace(call("refused", "", code), note=f"the words of {code}")
 
 
 @pytest.mark.parametrize(
@@ -57,10 +59,14 @@ def refused(code: str) -> CallRecord:
         pytest.param(run("api error"), [call("lost", "", "meter_upstream")], Away, id="the model is away"),
         pytest.param(run("api error"), [call("void", "", "meter_upstream_refused")], Away, id="refused for good"),
         pytest.param(
-            run("api error"), [refused("meter_day_cap")], NoMoney("the meter refused: meter_day_cap"), id="day"
+            run("api error"),
+            [refused("meter_day_cap")],
+            NoMoney("the meter refused: the words of meter_day_cap"),
+            id="day",
         ),
         pytest.param(run("api error"), [refused("meter_upkeep_cap")], NoShare, id="the share of upkeep"),
         pytest.param(run("edited"), [call(), refused("meter_upkeep_cap")], NoShare, id="in the middle"),
+        pytest.param(run("api error"), [refused("meter_model_paused")], Away, id="its model is paused"),
         pytest.param(run("api error"), [refused("meter_paused")], NoMoney, id="all spending is paused"),
         pytest.param(run("edited"), [call(), refused("meter_month_cap")], NoMoney, id="refused in the middle"),
         pytest.param(run("api error"), [call(), refused("meter_stopping")], Disturbed, id="the team is being stopped"),

@@ -67,7 +67,7 @@ from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.model.work import Branch, ModelChoice, NotCoded, Policy, Run, TaskSpec
 from sisimpur.shared.money.routing import Route
 from sisimpur.shared.money.ticket import CallRecord
-from sisimpur.shared.money.token_budget import NANO, TokenUsage
+from sisimpur.shared.money.token_budget import NANO, Ask, CapUsage, Rates, Refusal, TokenUsage, decide
 from sisimpur.shared.repo.committer import Committed, NothingChanged
 from sisimpur.shared.repo.mirror import BranchMoved
 from sisimpur.shared.sandbox.box import Finished, Job, find_box
@@ -389,6 +389,8 @@ NEW_FLAKY = judged(Runs(BASE, ran(a="passed", b="passed", new="failed")), flaky=
 OLD_FLAKY = judged(Runs(BASE, ran(a="failed", b="passed")), "waits", flaky=["a"])
 SLOW = ended("timed out")
 REPLY = "timed out: nothing happened for 6 minutes"
+REFUSED = decide(Ask("m", Rates(1, 1, 1, 1, 1), "v", 9, 9), [CapUsage("task", NANO, NANO)], 1)
+TOO_DEAR = REFUSED.text if isinstance(REFUSED, Refusal) else ""
 
 TABLE = [
     # the coder's
@@ -481,7 +483,7 @@ TABLE = [
     pytest.param(metered(call(stop="max_tokens")), SMALLER, id="a longer answer than max_tokens"),
     pytest.param(metered(call(stop="max_tokens", clamped=True)), MONEY, id="a longer answer than its budget allowed"),
     pytest.param(metered(call("refused", code="meter_call_cap")), SMALLER, id="too many calls"),
-    pytest.param(metered(call("refused", code="meter_task_cap")), MONEY, id="the task's money"),
+    pytest.param(metered(replace(call("refused", code="meter_task_cap"), note=TOO_DEAR)), MONEY, id="the task's money"),
     pytest.param(used_up(RED, minutes=240), SMALLER, id="the task's minutes"),
     pytest.param(used_up(RED, OTHER_RED, tokens=3_000_000), SMALLER, id="the task's tokens"),
     pytest.param(used_up(SLOW, ended("stalled"), SLOW, failed=3), SMALLER, id="limit after limit"),

@@ -177,7 +177,7 @@ def test_a_refusal_names_the_cap_and_the_amounts(name: str) -> None:
     answer = decide(Ask("m", SONNET, "v", 1_000, 100), [CapUsage(name, 10**9, 993 * 10**6 + 5 * 10**6)], 1)
     assert isinstance(answer, Refusal)
     assert answer.code == f"meter_{name}_cap"
-    assert "cap $1.00, used $0.998; the next call may cost up to $0.0035; $0.002 is left" in answer.text
+    assert "cap $1.00, used $0.998; the next call may cost up to $0.0035; $0.002 is left; for more, " in answer.text
 
 
 def test_a_cap_below_what_is_spent_lets_nothing_through_not_even_what_is_free() -> None:

@@ -11,6 +11,7 @@ from sisimpur.shared.forge.forge import RateLimited
 from sisimpur.shared.model.errors import ForgeUnavailable, TeamError
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.money.ticket import LIFTED
 from sisimpur.shared.system.clock import Clock
 
 MODEL_RESTS = timedelta(minutes=10)  # before a model that did not answer is asked again
@@ -49,18 +50,21 @@ class CircuitBreaker:
         self.tell = tell
         self._outages: dict[Service, Outage] = {}
         self._broke: tuple[str, int, str] = ("", 0, "")
+        self._is_halt = False
         self._share: tuple[str, str] = ("", "")
 
     # -- money ------------------------------------------------------------------------------------------------
 
     def spent(self, problem: TeamError) -> None:
-        """A cap stops the spending: until the next day, or until the owner raises it."""
-        self._broke = (*self._today(), str(problem))
+        """A cap stops the spending: until the next day, or until the owner raises it. A halt: until it is lifted."""
+        self._broke, self._is_halt = (*self._today(), str(problem)), bool(self._ledger.paused())
 
     @property
     def broke(self) -> str:
         """Why nothing more can be spent today; empty: it can."""
         *when, words = self._broke
+        if self._is_halt and not self._ledger.paused():
+            return ""
         return words if words and tuple(when) == self._today() else ""
 
     def share_spent(self, problem: TeamError) -> None:
@@ -112,10 +116,14 @@ class CircuitBreaker:
     def no_model(self) -> str:
         """Why no model is asked now, for want of money or of an answer; empty: it can be."""
         outage = self.outage(Service.MODEL)
-        if outage and self._ledger.was_answered(outage.last):
+        if outage and self._ledger.was_answered(outage.last) and not self._is_paused(outage):
             self.answers(Service.MODEL)
         resting = self.rests(Service.MODEL)
         return self._ledger.paused() or self.broke or (resting.words if resting else "")
+
+    def _is_paused(self, outage: Outage) -> bool:
+        """Another model may answer meanwhile; this one is asked when the owner has said so."""
+        return LIFTED in outage.words and bool(self._ledger.paused_models())
 
     def outage(self, service: Service) -> Outage | None:
         return self._outages.get(service)

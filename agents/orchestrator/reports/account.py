@@ -162,7 +162,7 @@ class DayAccount:
     stopped: str = ""  # why nothing is spent at all
     is_capped: bool = False  # the day's cap has stopped a call
     raise_to: int = 0  # today's cap could be so much for this day; 0: it is too late, or the month has no room
-    blocked: tuple[str, ...] = ()  # files that cannot be read, and tasks that were set backed_off: one line each
+    blocked: tuple[str, ...] = ()  # paused models, unreadable files, tasks that were set backed_off: one line each
     unsent: tuple[str, ...] = ()  # messages that did not reach the owner: one line each
     missed: tuple[str, ...] = ()  # days just before this one on which nobody was there, the oldest first
     deploys: tuple[DeployAccount, ...] = ()  # the oldest first

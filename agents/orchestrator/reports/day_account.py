@@ -180,9 +180,7 @@ class DayBooks:
             stopped=ledger.paused(),
             is_capped=is_capped,
             raise_to=next_cap(cap, money.caps) if is_capped and day == self._today else 0,
-            blocked=self._clean(
-                (*self._snapshot.unreadable, *(f"{id_}: {why}" for id_, why in self._backed_off.items()))
-            ),
+            blocked=self._clean(self._blocked()),
             unsent=self._unsent(),
             missed=tuple(missed),
             deploys=self._deploys.of(day) if self._deploys else (),
@@ -354,6 +352,11 @@ class DayBooks:
     def _troubles(self) -> tuple[Trouble, ...]:
         found = self._books.plans.troubles(self._day)
         return tuple(Trouble(trouble.phase, self._books.clean(trouble.text)) for trouble in found)
+
+    def _blocked(self) -> Iterator[str]:
+        yield from (f"not asked any more: {reason}" for reason in self._books.money.ledger.paused_models())
+        yield from self._snapshot.unreadable
+        yield from (f"{id_}: {why}" for id_, why in self._backed_off.items())
 
     def _unsent(self) -> tuple[str, ...]:
         """At services that the owner still has."""

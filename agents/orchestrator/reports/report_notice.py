@@ -103,6 +103,12 @@ def outage(day: str, service: str, verb: str, words: str) -> Notice:
     return Notice(f"{day}:outage:{service}", title, text, Tone.ATTENTION if words else Tone.GOOD)
 
 
+def model_paused(day: str, reason: str) -> Notice:
+    return Notice(
+        f"{day}:paused-model:{digest(reason)}", f"{day}: a model is paused", harmless(reason, 1_000), Tone.BAD
+    )
+
+
 def cap(day: str, which: str, text: str, is_reached: bool) -> Notice:
     """`which`: what makes it one message: a day's cap is nearly used once, and reached once; a raised one again."""
     title = "A cap is reached" if is_reached else "A cap is nearly used"

@@ -199,6 +199,12 @@ class Reporting:
         if self._is_news(notice):
             self._send(notice)
 
+    def model_paused(self, day: str, reason: str) -> None:
+        """Once for each pause, which its words name."""
+        notice = report_notice.model_paused(day, reason)
+        if self._is_news(notice):
+            self._send(notice)
+
     def cap_reached(self, day: str, words: str) -> None:
         """Once per day and amount of its cap: the amounts in its words differ from call to call."""
         words, cap = self.books.clean(words), self.books.money.cap_of(day)

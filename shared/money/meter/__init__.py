@@ -3,7 +3,7 @@
 It loads the web server: import it where it is used.
 """
 
-from sisimpur.shared.money.meter.call import MeterTimeouts
+from sisimpur.shared.money.meter.parts import MeterTimeouts
 from sisimpur.shared.money.meter.server import Meter, MeterSetup
 from sisimpur.shared.money.meter.upstream import Upstream
 

@@ -23,9 +23,11 @@ from sisimpur.shared.money.meter.answer import (
     read_complaint,
     tokens_of,
 )
-from sisimpur.shared.money.meter.call import CALL, COUNT, MeteredCall, MeterParts
+from sisimpur.shared.money.meter.call import MeteredCall
+from sisimpur.shared.money.meter.parts import MeterParts
 from sisimpur.shared.money.meter.quote import Quote
 from sisimpur.shared.money.meter.request import MAX_BODY, read_call, read_headers, read_prompt
+from sisimpur.shared.money.meter.upstream import CALL, COUNT
 from sisimpur.shared.money.pricing import Unpriced
 from sisimpur.shared.money.ticket import Ticket
 from sisimpur.shared.money.token_budget import Refusal
@@ -132,11 +134,11 @@ class MeterApp:
     ) -> Coroutine[Any, Any, None]:
         passed, (model, body) = read_headers(headers), read_prompt(raw)
         _allowed(ticket, model)
-        return self._counted(passed, body, reply)
+        return self._counted(passed, model, body, reply)
 
-    async def _counted(self, headers: Mapping[str, str], body: bytes, reply: HttpReply) -> None:
+    async def _counted(self, headers: Mapping[str, str], model: str, body: bytes, reply: HttpReply) -> None:
         parts = self._parts
-        if reason := await parts.book.ask(parts.ledger.reader.paused):
+        if reason := await parts.book.ask(parts.ledger.reader.paused, model):
             raise _no("meter_paused", f"no spending now: {reason}")
         try:
             async with self._counting, parts.line.post(COUNT, headers, body) as response:

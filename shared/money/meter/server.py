@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.app import MeterApp
-from sisimpur.shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
+from sisimpur.shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts
 from sisimpur.shared.money.meter.upstream import Upstream, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.token_budget import Caps
@@ -83,6 +83,7 @@ class Meter:
         """Book what a dead meter left open as lost, then serve. Misconfigured if it does not start in 30 s."""
         self._stopping.clear()
         lost = self._ledger.reconcile(self._clock.now())
+        self._has_lied = bool(self._ledger.reader.paused_models())
         if lost:
             self._setup.log("meter.reconciled", {"lost": lost})
         listening = [_unix_socket(self.socket), *([_loopback()] if self._setup.tcp else [])]
@@ -118,6 +119,8 @@ class Meter:
         """Run in the server's thread: the line to the upstream belongs to its event loop."""
         setup, book = self._setup, LedgerThread()
         line = UpstreamClient(setup.upstream, setup.timeouts.idle)
+        if self._has_lied:
+            line.standing.doubted()
         self._app = MeterApp(
             MeterParts(
                 self._ledger,

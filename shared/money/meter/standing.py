@@ -1,6 +1,7 @@
 """What is known of an upstream: by a table of vendors, and by what it has shown since the meter started.
 
-Only an upstream that has counted right is asked by many at once, and below bounds that fit.
+Only an upstream that has counted right is asked by many at once, and below bounds that fit. Once it has told what
+cannot be true, each of its models has to show for itself that it counts right.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 
 PROOF = 2  # calls that were counted within their bounds
 UNPROVED = 2  # calls in flight before that
+SUSPECTED = 1  # of all models together that have not counted right since a lie
 LOOKING = 0.02  # seconds between two looks whether there is room for one more
 
 
@@ -44,18 +46,27 @@ class Standing:
         self._believed = Counter[str]()
         self._finer: set[str] = set()
         self._away: set[str] = set()
-        self._in_flight = 0
+        self._in_flight = Counter[str]()
+        self._has_lied = False
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait until one more call may be in flight."""
-        while self._believed.total() < PROOF and self._in_flight >= UNPROVED:
+    async def turn(self, model: str) -> AsyncIterator[None]:
+        """Wait until one more call of a model may be in flight."""
+        while not self._has_room(model):
             await asyncio.sleep(LOOKING)
-        self._in_flight += 1
+        self._in_flight[model] += 1
         try:
             yield
         finally:
-            self._in_flight -= 1
+            self._in_flight[model] -= 1
+
+    def _has_room(self, model: str) -> bool:
+        unproved = sum(calls for one, calls in self._in_flight.items() if not self._is_proved(one))
+        return self._is_proved(model) or unproved < (SUSPECTED if self._has_lied else UNPROVED)
+
+    def _is_proved(self, model: str) -> bool:
+        """Before a lie, one model speaks for all of them."""
+        return (self._believed[model] if self._has_lied else self._believed.total()) >= PROOF
 
     def fits(self, model: str) -> bool:
         """Tell whether the bounds of what its prompts are made of hold for a model, as far as it is known."""
@@ -71,6 +82,7 @@ class Standing:
 
     def doubted(self) -> None:
         """Note a call that cannot be true: no model of this upstream is believed as before."""
+        self._has_lied = True
         self._believed.clear()
 
     def given_up(self, model: str) -> None:

@@ -20,6 +20,7 @@ from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.money.meter.standing import Standing, Vendor, vendor_of
 
+CALL, COUNT = "/v1/messages", "/v1/messages/count_tokens"
 MAX_ERROR = 64 * 1024  # bytes of an error answer
 BEARER_SINCE = "2026-10-21"  # the API version that takes the key as a bearer
 LINGER = 0.2  # seconds for the end of a stream that said it is over, so that the connection can be used again

@@ -1,0 +1,174 @@
+"""The money of one call's tries: each is reserved before it is sent, and booked once it has ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, assert_never
+
+from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.money.meter.answer import STOPPING, Rejected, tokens_of
+from sisimpur.shared.money.meter.next_try import FailedTry
+from sisimpur.shared.money.meter.parts import MeterParts
+from sisimpur.shared.money.meter.quote import Quote
+from sisimpur.shared.money.meter.upstream import COUNT, ArrivingMessage
+from sisimpur.shared.money.pricing import Unpriced, usage_of
+from sisimpur.shared.money.ticket import UNTRUE, CallEnding, Reservation, Ticket
+from sisimpur.shared.money.token_budget import Ask, Refusal, TokenUsage
+from sisimpur.shared.system.fault import fault_point
+
+COUNTING = 5.0  # seconds that a call waits for its tokens to be counted
+
+
+class CallBooking:
+    """What the book, the upstream's standing and the log hear of one call."""
+
+    def __init__(self, parts: MeterParts, ticket: Ticket, quote: Quote) -> None:
+        self._parts = parts
+        self._ticket = ticket
+        self._quote = quote
+        self._asked = quote.asked
+        self._standing = parts.line.standing
+        self._began = time.monotonic()
+
+    # --- before a try
+
+    async def reserve(self, retry: int) -> Reservation:
+        """Rejected, with a row that says so, if the book refuses or the meter is being stopped."""
+        answer = await self._reserved(retry)
+        if isinstance(answer, Refusal):
+            self.log("meter.refused", code=answer.code)
+            raise Rejected(answer)
+        fault_point("llm.reserve")
+        return replace(answer, limit=self._quote.limit(answer.grant))
+
+    async def _reserved(self, retry: int) -> Reservation | Refusal:
+        parts, ledger = self._parts, self._parts.ledger
+        if parts.stopping():
+            await parts.book.ask(ledger.refused, self._ticket, self._asked.model, STOPPING, parts.clock.now())
+            return STOPPING
+        ask, now = await self._bounded(), parts.clock.now()
+        entry = parts.book.later(
+            ledger.reserve, self._ticket, ask, parts.caps(), now, retry=retry, stream=self._asked.stream
+        )
+        try:
+            return await asyncio.shield(asyncio.wrap_future(entry))
+        except asyncio.CancelledError:
+            entry.add_done_callback(self._free)
+            raise
+
+    async def _bounded(self) -> Ask:
+        """Choose the bound of its prompt: one that fits, if this model has shown that it does; else the safe one."""
+        if self._standing.fits(self._asked.model):
+            return self._quote.fitting
+        stopped = await self._parts.book.ask(self._parts.ledger.reader.paused, self._asked.model)
+        if stopped or not self._parts.line.vendor.counts:
+            return self._quote.strict
+        with suppress(Unavailable, TimeoutError):
+            async with (
+                asyncio.timeout(COUNTING),
+                self._parts.line.post(COUNT, self._asked.headers, self._asked.counted) as response,
+            ):
+                found = tokens_of(await response.head()) if response.status == 200 else None
+                return self._quote.strict if found is None else self._quote.counted(found)
+        return self._quote.strict
+
+    def _free(self, entry: Future[Reservation | Refusal]) -> None:
+        """The caller left before the reservation was made: nothing was sent. Runs in the ledger's thread."""
+        answer = None if entry.cancelled() or entry.exception() else entry.result()
+        if isinstance(answer, Reservation):
+            self._parts.ledger.void(answer, CallEnding(code="meter_cut"), self._parts.clock.now())
+
+    # --- after it
+
+    async def settle(self, reservation: Reservation, reading: ArrivingMessage, request_id: str) -> None:
+        """Book a whole message: at its count, or at the reservation if that cannot be true."""
+        book, ledger, now, quote = self._parts.book, self._parts.ledger, self._parts.clock.now(), self._quote
+        usage = usage_of(reading.usage, reservation.ask.hour_cache)
+        amount = quote.cost(usage, str(reading.message.get("model")))
+        ending = replace(self.ending(reading, request_id), answered=200)
+        why = quote.doubt(usage, reservation.grant, reading.text, complete=True)
+        if why and amount <= reservation.limit:
+            self._doubted(why)
+            await book.ask(ledger.disbelieve, reservation, amount, replace(ending, code=UNTRUE, note=why), now)
+            return
+        if not why:
+            self._standing.believed(self._asked.model, within=usage.prompt <= self._asked.prompt.most)
+        await book.ask(ledger.settle, reservation, amount, ending, now)
+        self.log("meter.settled", amount=amount, stop=ending.stop_reason, ms=ending.ms)
+        if amount > reservation.limit:
+            self.log("meter.halted", amount=amount, limit=reservation.limit)
+
+    def judged(self, reservation: Reservation, reading: ArrivingMessage, failure: FailedTry) -> FailedTry:
+        """Judge a stream that came to no end: what it has counted so far has to be possible, too."""
+        if not reading.started:
+            return failure
+        why = self._quote.doubt(failure.ending.usage, reservation.grant, reading.text, complete=False)
+        if not why:
+            return failure
+        rejected = Rejected(Refusal(UNTRUE, f"the upstream counts what cannot be true: {why}"))
+        return FailedTry(rejected, ending=replace(failure.ending, code=UNTRUE, note=why))
+
+    async def fail(self, reservation: Reservation, failure: FailedTry, answered: int | None) -> None:
+        """Book a failed try at the most that it can have cost. `answered`: the status that the caller sees."""
+        parts, now, refusal = self._parts, self._parts.clock.now(), failure.rejected.refusal
+        ending = replace(failure.ending, answered=answered, code=refusal.code)
+        at_most, estimate = self._quote.bounds(reservation, ending.usage)
+        match failure.billed:
+            case "nothing":
+                await parts.book.ask(parts.ledger.void, reservation, ending, now)
+            case "prompt":
+                most = reservation.ask.worst_input
+                await parts.book.ask(parts.ledger.lost, reservation, most, None, ending, now)
+            case "all" if ending.code == UNTRUE:
+                self._doubted(ending.note)
+                await parts.book.ask(parts.ledger.disbelieve, reservation, estimate, ending, now)
+            case "all":
+                await parts.book.ask(parts.ledger.lost, reservation, at_most, estimate, ending, now)
+            case other:
+                assert_never(other)
+        if failure.then == "pause":
+            await parts.book.ask(parts.ledger.pause, refusal.text.removeprefix("no spending now: "), now)
+        self.log("meter.failed", code=refusal.code, status=ending.status, note=ending.note, again=answered is None)
+
+    def cut(self, reservation: Reservation, reading: ArrivingMessage, answered: int | None) -> None:
+        """Book a try that we end ourselves, later: nobody waits for the entry any more."""
+        code = STOPPING.code if self._parts.stopping() else "meter_cut"
+        ending = replace(self.ending(reading), code=code, answered=answered)
+        at_most, estimate = self._quote.bounds(reservation, ending.usage)
+        now = self._parts.clock.now()
+        self._parts.book.later(self._parts.ledger.lost, reservation, at_most, estimate, ending, now)
+        self.log("meter.cut", amount=at_most)
+
+    def ending(self, reading: ArrivingMessage, request_id: str = "", status: int | None = None) -> CallEnding:
+        """End of a try as far as it was read."""
+        return CallEnding(
+            status=status or (200 if reading.message else None),
+            usage=self._counted(reading),
+            stop_reason=reading.stop_reason,
+            request_id=request_id,
+            ms=round((time.monotonic() - self._began) * 1000),
+        )
+
+    def _counted(self, reading: ArrivingMessage) -> TokenUsage:
+        """Tokens as far as they are known: of a cut answer at least what arrived, three characters to a token."""
+        if not reading.started:
+            return TokenUsage()
+        try:
+            usage = usage_of(reading.usage, self._asked.hour_cache)
+        except Unpriced:
+            return TokenUsage()
+        return usage if reading.complete else replace(usage, output=max(usage.output, -(-reading.characters // 3)))
+
+    def _doubted(self, why: str) -> None:
+        self._standing.doubted()
+        self.log("meter.untrue", why=why)
+
+    def log(self, event: str, **fields: Any) -> None:
+        run = self._ticket.order.run
+        about = {"run": run.id, "agent": run.agent, "model": self._asked.model}
+        about |= {"task": run.task, "attempt": run.attempt} if run.task else {}
+        self._parts.log(event, about | fields)
