@@ -34,7 +34,7 @@ def main() -> int:
 
 def by_role() -> Counter[str]:
     """Who asked -> tokens of all prompts of the day."""
-    script = [*_codes(), HOLDS | {"times": "any"}, *rooms.script(*rooms.tasks(TASKS))]
+    script = [*codes(TASKS), HOLDS | {"times": "any"}, *rooms.script(*rooms.tasks(TASKS))]
     with tempfile.TemporaryDirectory() as folder, ScriptedModel(script) as model:
         stage = Stage(Path(folder), model.url, tests=rooms.outcomes(frozenset(), []))
         stage.set_up(rooms.vision(TASKS), rooms.files(TASKS))
@@ -53,13 +53,14 @@ def _read(usage: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(usage[f"{kind}input_tokens"] for kind in ("", "cache_creation_", "cache_read_"))
 
 
-def _codes() -> list[dict[str, object]]:
+def codes(count: int, delay: float = 0) -> list[dict[str, object]]:
     """What Aider's model answers, a step for each room."""
     steps: list[dict[str, object]] = []
-    for n in range(TASKS):
+    for n in range(count):
         test = block(f"tests/test_room{n}.py", "", f"import room{n}\n\n\ndef test():\n    assert room{n}.NUMBER == 1\n")
         text = block(f"room{n}.py", "NUMBER = 0\n", "NUMBER = 1\n") + test
-        steps.append({"agent": "engine", "when": {"user": f"Set room {n}"}, "times": "any", "text": text})
+        when = {"user": f"Set room {n}\\b"}
+        steps.append({"agent": "engine", "when": when, "times": "any", "text": text, "delay": delay})
     return steps
 
 
