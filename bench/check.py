@@ -51,10 +51,10 @@ def is_worse(accepted: float, found: float) -> bool:
 def complaints(book: Book, found: Measured) -> list[str]:
     """A sentence for each row that is worse, or that nobody has accepted."""
     return [
-        f"{name}: nobody has accepted {value:,.6g} yet; type: make bench-check ARGS=--accept"
+        f"{name}: nobody has accepted {value:,.5g} yet; type: make bench-check ARGS=--accept"
         if name not in book
-        else f"{name}: {book[name].what} takes {value:,.3g} {book[name].unit}, {value / book[name].value - 1:.0%} more "
-        f"than the {book[name].value:,.3g} accepted on {book[name].on}"
+        else f"{name}: {book[name].what}: {value:,.5g} {book[name].unit}, more than a fifth over the "
+        f"{book[name].value:,.5g} accepted on {book[name].on}"
         for name, value in found.items()
         if name not in book or is_worse(book[name].value, value)
     ]
@@ -117,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=names, action="append", help="measure these rows only")
     parser.add_argument("--accept", action="store_true", help="write what was measured as what is accepted")
     words = parser.parse_args(argv)
-    book, found = read_book(), {}
+    book, found = read_book(), dict[str, float]()
     for measure in MEASURES:
         if measure.__name__ in (words.only or names):
             rows = measured(measure, {} if words.accept else book)

@@ -15,7 +15,8 @@ IN_REVIEW = (2, 4, 8, 16)
 
 
 def main() -> int:
-    for name, chart in (("old-tasks", old_tasks()), ("in-review", in_review())):
+    for name, draw in (("in-review", in_review), ("old-tasks", old_tasks)):
+        chart = draw()
         (PICTURES / f"{name}.svg").write_text(svg(chart), "utf-8")
         for line, figures in chart.lines.items():
             print(f"{name:10} {line:12}{_told(figures)}")

@@ -58,6 +58,6 @@ def day(folder: str, model_url: str, old: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        day(*sys.argv[1:3], int(sys.argv[3]))
+        day(sys.argv[1], sys.argv[2], int(sys.argv[3]))
     else:
         raise SystemExit(main())

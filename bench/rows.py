@@ -77,11 +77,16 @@ def start() -> float:
 
 def steady(measure: Callable[[], float], times: int = TIMES) -> float:
     """`measure`: CPU seconds of one run. The least of them, as on the machine of the first figures."""
+    return together(measure, times=times)[0]
+
+
+def together(*measures: Callable[[], float], times: int = TIMES) -> list[float]:
+    """Each as `steady`, in turn and on one scale: they may be subtracted."""
     starts, found = [], []
     for _ in range(times):
         starts += [start(), start()]
-        found.append(measure())
-    return min(found) * STANDARD / min(starts)
+        found.append([measure() for measure in measures])
+    return [min(runs) * STANDARD / min(starts) for runs in zip(*found, strict=True)]
 
 
 def spent(argv: Sequence[str]) -> float:
@@ -142,7 +147,7 @@ def reviewed() -> Measured:
 
 
 def one_more() -> Measured:
-    few, many = (steady(partial(pipeline.cpu_of_a_day, count)) for count in (pipeline.FEW, pipeline.MANY))
+    few, many = together(*(partial(pipeline.cpu_of_a_day, count) for count in (pipeline.FEW, pipeline.MANY)))
     return {"one-more": (many - few) / (pipeline.MANY - pipeline.FEW)}
 
 

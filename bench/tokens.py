@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from sisimpur.cli.wiring.records import Records
 from sisimpur.cli.wiring.team import open_team
@@ -34,7 +35,7 @@ def main() -> int:
 
 def by_role() -> Counter[str]:
     """Who asked -> tokens of all prompts of the day."""
-    script = [*codes(TASKS), HOLDS | {"times": "any"}, *rooms.script(*rooms.tasks(TASKS))]
+    script: list[dict[str, Any]] = [*codes(TASKS), HOLDS | {"times": "any"}, *rooms.script(*rooms.tasks(TASKS))]
     with tempfile.TemporaryDirectory() as folder, ScriptedModel(script) as model:
         stage = Stage(Path(folder), model.url, tests=rooms.outcomes(frozenset(), []))
         stage.set_up(rooms.vision(TASKS), rooms.files(TASKS))
@@ -53,9 +54,9 @@ def _read(usage: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(usage[f"{kind}input_tokens"] for kind in ("", "cache_creation_", "cache_read_"))
 
 
-def codes(count: int, delay: float = 0) -> list[dict[str, object]]:
+def codes(count: int, delay: float = 0) -> list[dict[str, Any]]:
     """What Aider's model answers, a step for each room."""
-    steps: list[dict[str, object]] = []
+    steps: list[dict[str, Any]] = []
     for n in range(count):
         test = block(f"tests/test_room{n}.py", "", f"import room{n}\n\n\ndef test():\n    assert room{n}.NUMBER == 1\n")
         text = block(f"room{n}.py", "NUMBER = 0\n", "NUMBER = 1\n") + test

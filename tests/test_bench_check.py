@@ -25,7 +25,7 @@ def test_a_row_that_is_more_than_a_fifth_over_is_told_and_no_other() -> None:
 
 def test_the_sentence_says_what_takes_how_much_more_than_when() -> None:
     assert complaints(BOOK, {"idle": 15.0}) == [
-        "idle: an idle `run-day`, 10,000 old tasks takes 15 s CPU, 50% more than the 10 accepted on 2026-11-23"
+        "idle: an idle `run-day`, 10,000 old tasks: 15 s CPU, more than a fifth over the 10 accepted on 2026-11-23"
     ]
 
 
