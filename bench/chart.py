@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-WIDTH, HEIGHT = 760, 340
+WIDTH, HEIGHT = 820, 340
 LEFT, TOP, RIGHT, BOTTOM = 56, 44, 520, 290  # of the plot; the legend stands beside it
 COLOURS = ("#3478be", "#c84632", "#2f8f5b", "#8a5bb5", "#c98a1b", "#5f6670")
 INK, FAINT, GRID = "#20242c", "#606670", "#dfe3e9"
