@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from bench.goals import verify
@@ -37,7 +38,8 @@ Took = tuple[float, float]  # seconds on the wall, CPU seconds
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         python = verify.environment(Path(folder))
-        pairs = [(took(team), took(lambda place, url: bare(place, url, python))) for _ in range(PAIRS)]
+        alone = partial(bare, python=python)
+        pairs = [(took(team), took(alone)) for _ in range(PAIRS)]
     for ours, theirs in pairs:
         ratio = f"{ours[0] / theirs[0]:.2f} times the time, {ours[1] / theirs[1]:.2f} times the CPU"
         print(f"the team: {_told(ours)}; a bare loop: {_told(theirs)}: {ratio}")
@@ -74,11 +76,12 @@ def bare(place: Path, url: str, python: str) -> None:
     settings.write_text(json.dumps(SETTINGS))
 
     def one(number: int) -> None:
-        tree = place / f"task{number}"
+        tree, home = place / f"task{number}", place / f"home{number}"  # Aiders with one home fail now and then
+        home.mkdir()
         git(site, "worktree", "add", "-q", "-b", tree.name, str(tree))
         words = (f"--model={MODEL}", f"--model-settings-file={settings}", f"--message=Set room {number}")
         argv = [str(AIDER), "-m", "aider", *FLAGS, *words, f"--file=room{number}.py"]
-        keys = {**os.environ, **environment(KEY, url), "HOME": str(place)}
+        keys = {**os.environ, **environment(KEY, url), "HOME": str(home)}
         subprocess.run(argv, cwd=tree, env=keys, check=True, capture_output=True)
         subprocess.run([python, "-m", "pytest", "-q"], cwd=tree, check=True, capture_output=True)
         git(tree, "add", f"room{number}.py", f"tests/test_room{number}.py")
