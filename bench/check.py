@@ -128,7 +128,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
             found |= rows
     if words.accept:
-        write_book({**book, **accepted(ROWS, found, f"{datetime.now(UTC):%Y-%m-%d}", machine())})
+        write_book({**read_book(), **accepted(ROWS, found, f"{datetime.now(UTC):%Y-%m-%d}", machine())})
         return 0
     worse = complaints(book, found)
     print("\n".join(worse) if worse else f"no row is more than {TOLERANCE - 1:.0%} over what was accepted")
