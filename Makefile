@@ -1,6 +1,6 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test test-fast test-all check start stop status logs budget doctor bench bench-gates bench-goals house soak crash chaos lock
+.PHONY: help setup demo test test-fast test-all check start stop status logs budget doctor bench bench-check bench-gates bench-goals house soak crash chaos lock
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
@@ -28,6 +28,8 @@ doctor:   ## is this machine fit for work?
 	@$(PY) main.py doctor
 bench:    ## the figures of the README, measured here, and the table of the gates (half an hour)
 	@$(PY) -m bench
+bench-check:  ## has a row become worse by more than a fifth? (fifteen minutes; ARGS=--accept: as it is now is right)
+	@$(PY) -m bench.check $(ARGS)
 bench-gates:  ## right and wrong changes at the gates, without a model's help (twenty minutes)
 	@$(PY) -m bench.gates
 bench-goals:  ## goals of five repositories, and what the prompts withhold from a capable reader (ten minutes; ARGS="--only ID")

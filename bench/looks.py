@@ -20,11 +20,11 @@ from pathlib import Path
 
 from bench.pipeline import used
 from bench.trace import ROOT, counting
-from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.cli.commands.owner_commands import approve
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.simulators.model.scripted_model import ScriptedModel
-from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
+from tests.journey import rooms
+from tests.journey.stage import Stage
 
 FEW, MANY = 4, 16
 MOST_SHOWN = 40  # callers
@@ -46,14 +46,8 @@ class GitCalls:
 
 def day_of(count: int, together: bool) -> GitCalls:
     """A day with so many tasks, each merged in its turn; `together`: when the owner has approved them all."""
-    vision = "# V\n\n## Priority: HIGH\n" + "".join(f"- Set the number of room {n}\n" for n in range(count))
-    files = {f"room{n}.py": "NUMBER = 0\n" for n in range(count)} | {"tests/test_all.py": "def test(): pass\n"}
-    tasks = [
-        task(goal, f"Set room {n}", files=(f"room{n}.py",), new_files=[f"tests/test_room{n}.py"])
-        for n, goal in enumerate(goals_of(vision))
-    ]
-    with tempfile.TemporaryDirectory() as folder, ScriptedModel([reads(), plans(*tasks), CODES, APPROVES]) as model:
-        stage = _stage(folder, model.url).set_up(vision, files)
+    with tempfile.TemporaryDirectory() as folder, ScriptedModel(rooms.script(*rooms.tasks(count))) as model:
+        stage = _stage(folder, model.url).set_up(rooms.vision(count), rooms.files(count))
         stage.given_config("policy", capacity=f"{{parallel: 1, tasks_per_day: {count}, open_pulls: {count}}}")
         if together:
             stage.given_config("targets/site", protected="[room*.py]")
@@ -64,22 +58,7 @@ def day_of(count: int, together: bool) -> GitCalls:
 
 
 def _stage(folder: str, url: str) -> Stage:
-    return Stage(Path(folder), url, _sets, _outcomes)
-
-
-def _sets(folder: Path, job: EngineJob) -> None:
-    """The number of the room, and a test of it."""
-    name = next(path for path in job.edit if path.startswith("room"))
-    (folder / name).write_text("NUMBER = 1\n")
-    (folder / f"tests/test_{name}").write_text(f"def test():\n    assert {name[:-3]}.NUMBER == 1\n")
-
-
-def _outcomes(found: Mapping[str, str]) -> dict[str, str]:
-    """Test id -> how it ends, for the target's files by path."""
-    rooms = [path for path in found if path.startswith("tests/test_room")]
-    right = {path: "NUMBER = 1\n" in found[path.removeprefix("tests/test_")] for path in rooms}
-    every = {f"{path}::test": "passed" if is_right else "failed" for path, is_right in right.items()}
-    return {"tests/test_all.py::test": "passed", **every}
+    return Stage(Path(folder), url, rooms.sets, rooms.outcomes(frozenset(), []))
 
 
 def _run(folder: str, url: str, *together: str) -> None:

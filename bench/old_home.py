@@ -18,10 +18,10 @@ from pathlib import Path
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.system.paths import Home
 from sisimpur.simulators.model.scripted_model import ScriptedModel
-from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
+from tests.journey import rooms
+from tests.journey.stage import Stage
 
-VISION = "# V\n\n## Priority: HIGH\n- Set the number of room 0\n"
-FILES = {"room0.py": "NUMBER = 0\n", "tests/test_all.py": "def test(): pass\n"}
+ROOMS = 2  # one is set on the first day, one is left for a later one
 EACH_DAY = 20  # old tasks
 LONG_AGO = 1_700_000_000  # a file that nobody is still writing
 TASK_ROWS = {  # table -> which rows a task has in it, one parent before its children
@@ -44,14 +44,18 @@ Names = Sequence[tuple[str, str]]
 
 def worked_once(stage: Stage, days_ago: int, **agents: str) -> Stage:
     """`stage`: not set up yet. Its home gets one completed task, so many days before now. `agents`: lines of theirs."""
-    stage.clock.sleep((datetime.now().astimezone() - stage.clock.now()).total_seconds() - days_ago * 86_400)
-    (goal,) = goals_of(VISION)
-    asked = task(goal, "Set room 0", files=("room0.py",), new_files=["tests/test_room0.py"])
-    with ScriptedModel([reads(), plans(asked), CODES, APPROVES]) as model:
+    until_today(stage)
+    stage.clock.sleep(-days_ago * 86_400)
+    with ScriptedModel(rooms.script(*rooms.tasks(1))) as model:
         stage.model_url = model.url
-        stage.set_up(VISION, FILES).given_config("agents", **agents)
+        stage.set_up(rooms.vision(1), rooms.files(ROOMS)).given_config("agents", **agents)
         assert stage.run_day() == []
     return stage
+
+
+def until_today(stage: Stage) -> None:
+    """Sleep: a home that has worked until yesterday is looked at by the real clock."""
+    stage.clock.sleep((datetime.now().astimezone() - stage.clock.now()).total_seconds())
 
 
 def days_of(tasks: int) -> int:

@@ -1,4 +1,4 @@
-"""Four rooms, each with a task, a file and a test of its own: all are approved by the owner before any is merged."""
+"""Rooms, each with a task, a file and a test of its own: four are approved by the owner before any is merged."""
 
 from __future__ import annotations
 
@@ -16,16 +16,30 @@ from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, 
 from tests.mailbox import Mailbox
 
 ROOMS = 4
-VISION = "# V\n\n## Priority: HIGH\n" + "".join(f"- Set the number of room {n}\n" for n in range(ROOMS))
-FILES = {f"room{n}.py": "NUMBER = 0\n" for n in range(ROOMS)} | {"tests/test_all.py": "def test(): pass\n"}
 
 
-def script() -> list[dict[str, Any]]:
-    tasks = [
+def vision(rooms: int) -> str:
+    return "# V\n\n## Priority: HIGH\n" + "".join(f"- Set the number of room {n}\n" for n in range(rooms))
+
+
+def files(rooms: int) -> dict[str, str]:
+    return {f"room{n}.py": "NUMBER = 0\n" for n in range(rooms)} | {"tests/test_all.py": "def test(): pass\n"}
+
+
+def tasks(rooms: int) -> list[dict[str, Any]]:
+    """The planner's, one for each goal."""
+    return [
         task(goal, f"Set room {n}", files=(f"room{n}.py",), new_files=[f"tests/test_room{n}.py"])
-        for n, goal in enumerate(goals_of(VISION))
+        for n, goal in enumerate(goals_of(vision(rooms)))
     ]
-    return [reads(), plans(*tasks), CODES, APPROVES]
+
+
+VISION, FILES = vision(ROOMS), files(ROOMS)
+
+
+def script(*planned: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the model says. `planned`: all rooms, unless told otherwise."""
+    return [reads(), plans(*(planned or tasks(ROOMS))), CODES, APPROVES]
 
 
 def sets(folder: Path, job: EngineJob) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from bench.old_home import days_of, grow_old, worked_once
+from bench.old_home import days_of, grow_old, until_today, worked_once
 from bench.trace import counting
 from sisimpur.cli.app import main
 from tests.journey.rooms import outcomes, sets
@@ -42,7 +41,7 @@ def homes(tmp_path: Path) -> tuple[Stage, Stage]:
     first = Stage(tmp_path / "old", "", sets, outcomes(frozenset(), []))
     first.root.mkdir()
     worked_once(first, days_of(MANY) + 1, coder=CHEAP_FIRST)
-    first.clock.sleep((datetime.now().astimezone() - first.clock.now()).total_seconds())
+    until_today(first)
     shutil.copytree(first.root, tmp_path / "young")
     stages = replace(first, root=tmp_path / "young", engines=[]), first
     for stage, tasks in zip(stages, (FEW, MANY), strict=True):
