@@ -130,7 +130,6 @@ def asked(meter: Scene, models: tuple[str, ...] = (SONNET,), **more: Any) -> Tru
                 if answer.status_code != 200 and code(answer) in (
                     "meter_day_cap",
                     "meter_halted",
-                    "meter_model_paused",
                 ):
                     return
 
