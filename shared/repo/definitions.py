@@ -77,6 +77,14 @@ def span(node: ast.AST) -> tuple[int, int]:
     return min([first, *(one.lineno for one in decorators)]), int(getattr(node, "end_lineno", None) or first)
 
 
+def dumped(node: ast.AST) -> str:
+    """All that it says; empty: it is nested too deeply."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ""
+
+
 def _signature(node: Defining) -> str:
     if isinstance(node, ast.ClassDef):
         return f"class {node.name}"

@@ -157,7 +157,7 @@ def attached(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
         raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
 
 
-def detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path = Path("/"), output: Path) -> int:
+def detached(argv: Sequence[str], *, env: Mapping[str, str], output: Path) -> int:
     """Start a program that outlives us -> its process id.
 
     It reads nothing, and appends all that it prints to `output`, a plain file that is made for our eyes only.
@@ -168,7 +168,7 @@ def detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path = Path("/
     try:
         descriptor = os.open(output, flags, 0o600)
         try:
-            process = _start(argv, cwd, env, (subprocess.DEVNULL, descriptor, descriptor), ())
+            process = _start(argv, Path("/"), env, (subprocess.DEVNULL, descriptor, descriptor), ())
         finally:
             os.close(descriptor)
     except OSError as error:

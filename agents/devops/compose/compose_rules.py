@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sisimpur.agents.devops.compose import compose_service, compose_values
 from sisimpur.agents.devops.compose.compose_parts import (
     SERVICE_NAME,
-    ComposeParts,
     ComposeSite,
     Inside,
     env_file_entries,
@@ -61,16 +60,6 @@ class Forbidden:
     """File that may not be run. Each problem is a sentence that names the key and says what to do."""
 
     problems: tuple[str, ...]
-
-
-@dataclass
-class _Run:
-    """One look at a file."""
-
-    site: ComposeSite
-    services: dict[str, dict[str, Any]]
-    parts: ComposeParts
-    problems: Problems = field(default_factory=Problems)
 
 
 def checked(parsed: object, site: ComposeSite) -> Composed | Forbidden:

@@ -29,9 +29,9 @@ def next_for(looks: Sequence[GoalLook], merged: int, words: Sequence[GoalWord] =
     return "plan again" if again <= (MOST_BY_FIGURE if is_counted else MOST_BY_WORDS) else "ask"
 
 
-def last_look(looks: Sequence[GoalLook], merged: int, at_end: bool = True) -> GoalLook | None:
-    """The last one that came to its end, or was tried too often, when so many tasks were merged."""
-    here = [look for look in looks if look.merged == merged and look.at_end is at_end]
+def last_look(looks: Sequence[GoalLook], merged: int) -> GoalLook | None:
+    """The last one at the goal's end that was answered, or tried too often, when so many tasks were merged."""
+    here = [look for look in looks if look.merged == merged and look.at_end]
     seen = [look for look in here if look.verdict]
     is_tried = sum(look.begun for look in here) >= MOST_TRIES
     return seen[-1] if seen else here[-1] if is_tried else None

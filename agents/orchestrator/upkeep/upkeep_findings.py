@@ -17,9 +17,11 @@ from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding
 from sisimpur.shared.model.change import PROTECTED, usually_holds_keys
 from sisimpur.shared.model.evidence import Failure, SuiteRun, is_test_file
 from sisimpur.shared.model.scope import Scope, judge, matches
+from sisimpur.shared.model.text import ranges
 from sisimpur.shared.sandbox.linter import Lint
 
 FEW_LINES = 5  # that no test runs: not worth a task
+MOST_RANGES = 8  # of such lines that a task names
 MOST_EDITED = 4  # files of one task
 TIDIED = re.compile(r"E9|F|B\d|invalid-syntax")  # of what ruff looks for; what it says of safety is the reviewer's
 PYTHON = re.compile(r"[\w./-]{1,300}\.py\b")
@@ -197,7 +199,7 @@ def uncovered(run: SuiteRun, reach: Reach) -> Iterator[UpkeepFinding]:
                 "uncovered code",
                 path,
                 f"Add tests for {path}",
-                f"No test runs {len(lines)} lines of {path} ({_ranges(lines)}). Write tests for what they do, in {new};"
+                f"No test runs {len(lines)} lines of {path} ({_places(lines)}). Write tests for what they do, in {new};"
                 f" {path} stays as it is. {SAME}",
                 (f"the new tests in {new} pass, and run lines of {path} that no test ran", "no other file is changed"),
                 size=len(lines),
@@ -206,16 +208,10 @@ def uncovered(run: SuiteRun, reach: Reach) -> Iterator[UpkeepFinding]:
             )
 
 
-def _ranges(lines: Sequence[int], most: int = 8) -> str:
-    """`3-5, 9`."""
-    found: list[list[int]] = []
-    for line in sorted(set(lines)):
-        if found and line == found[-1][-1] + 1:
-            found[-1][1:] = [line]
-        else:
-            found.append([line])
-    words = ["-".join(map(str, one)) for one in found]
-    return ", ".join(words[:most]) + (", …" if words[most:] else "")
+def _places(lines: Sequence[int]) -> str:
+    """`3-5, 9, …`."""
+    found = ranges(lines).split(", ")
+    return ", ".join(found[:MOST_RANGES]) + (", …" if found[MOST_RANGES:] else "")
 
 
 def _test_for(path: str, reach: Reach) -> str:

@@ -17,6 +17,7 @@ from difflib import SequenceMatcher
 from sisimpur.agents.qa.analysis.equivalence import head, is_foreign
 from sisimpur.agents.qa.analysis.expressions import module_of
 from sisimpur.shared.model.text import ranges
+from sisimpur.shared.repo.definitions import dumped
 
 PLAIN = ("property", "staticmethod", "classmethod", "cached_property")  # decorators that tell nobody of a method
 Known = tuple[str, str]  # a definition: its name and text
@@ -191,21 +192,13 @@ class Definitions:
         often = Counter(node.name for node in made)
         for name in often.keys() - otherwise:
             mine = [node for node in made if node.name == name]
-            texts = set(map(_dumped, mine))
+            texts = set(map(dumped, mine))
             if len(texts) == 1 and all(texts):
                 self.by_place[owner + name] = mine
                 self._texts[owner + name] = texts.pop()
         for node in made:
             if isinstance(node, ast.ClassDef) and often[node.name] == 1 and node.name not in otherwise:
                 self._read(node.body, f"{owner}{node.name}.")
-
-
-def _dumped(node: ast.AST) -> str:
-    """Empty: it is nested too deeply to be compared."""
-    try:
-        return ast.dump(node)
-    except RecursionError:
-        return ""
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:

@@ -292,14 +292,6 @@ def _got(call: ast.Call) -> str | None:
     return None
 
 
-def dumped(node: ast.AST) -> str:
-    """All that it says; empty: it is nested too deeply."""
-    try:
-        return ast.dump(node)
-    except RecursionError:
-        return ""
-
-
 def text_of(node: ast.AST | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
