@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
+from functools import cache
 from pathlib import Path
 
 from sisimpur.shared.system.process import run
@@ -25,11 +27,17 @@ class LeftOut:
     unless_changed: tuple[str, ...]
 
     def names(self, test: str) -> bool:
-        return any(fnmatchcase(test, f"{pattern}*") for pattern in self.tests)
+        return _any_of(self.tests).match(test) is not None
 
     def is_touched_by(self, path: str) -> bool:
         own = (pattern.partition("::")[0] for pattern in self.tests)
         return path.startswith(self.unless_changed) or any(fnmatchcase(path, f"{pattern}*") for pattern in own)
+
+
+@cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """One expression for all: each of them is asked about each test."""
+    return re.compile("|".join(translate(f"{pattern}*") for pattern in patterns))
 
 
 def listed(file: Path = FILE) -> list[LeftOut]:

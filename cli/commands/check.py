@@ -16,7 +16,8 @@ from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.shared.system.process import attached, run
 
 BEFORE = (("ruff", "format", "--check", "."), ("ruff", "check", "."))
-BESIDE = ("mypy",)
+TYPES = ("mypy",)
+PRODUCT = ("main.py", "sisimpur/cli", "sisimpur/agents", "sisimpur/shared", "sisimpur/simulators")
 COVERAGE = ("--cov=agents", "--cov=cli", "--cov=shared", "--cov-branch", "--cov-report=term:skip-covered")
 TESTS = {
     "fast": (
@@ -42,10 +43,11 @@ def check(arguments: Arguments) -> int:
     if any(_run(words) for words in BEFORE):
         return 1
     with ThreadPoolExecutor() as pool, folder_for_tests() as options:
-        types = pool.submit(run, _program(BESIDE), cwd=CHECKOUT, env=os.environ, timeout=LONGEST_TYPES)
+        beside = TYPES if arguments.scope == "all" else (*TYPES, *PRODUCT)  # half of the time goes to those of tests
+        types = pool.submit(run, _program(beside), cwd=CHECKOUT, env=os.environ, timeout=LONGEST_TYPES)
         failed = _run(("pytest", *TESTS[arguments.scope], *options))
         found = types.result()
-    print(f"== {' '.join(BESIDE)}\n{found.text}{found.errors.decode()}", flush=True)
+    print(f"== {' '.join(beside)}\n{found.text}{found.errors.decode()}", flush=True)
     return int(failed or not found.ok)
 
 
