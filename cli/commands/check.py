@@ -30,7 +30,7 @@ TESTS = {
         "tests/flow",
         "tests/test_architecture.py",
     ),
-    "usual": ("-n", "4", "--dist", "worksteal", "--leave-out"),
+    "usual": ("-n", "3", "--dist", "worksteal", "--leave-out"),
     "all": ("-n", "6", "--dist", "worksteal", "--hypothesis-profile=many", *COVERAGE),
 }
 MEMORY, MOUNTS = Path("/dev/shm"), Path("/proc/mounts")  # noqa: S108
