@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from bench.chart import Chart, svg
 from bench.check import PAGE, accepted, complaints, measured, read_book, table
-from bench.rows import ROWS, STANDARD, Measured, spent, steady
+from bench.rows import ROWS, STANDARD, Measured, spent, together
 
 ONE = dict.fromkeys(ROWS, 10.0)
 BOOK = accepted(ROWS, ONE, "2026-11-23", "two processors")
@@ -48,7 +48,7 @@ def test_what_is_over_once_is_measured_again_and_the_better_figure_counts() -> N
 
 def test_work_that_takes_three_times_as_long_is_measured_so_wherever_it_runs() -> None:
     """Also what another process does. The unit is a piece of work that is measured beside it."""
-    once, thrice = (steady(partial(burnt, times), times=1) for times in (1, 3))
+    once, thrice = together(*(partial(burnt, times) for times in (1, 3)), times=5)
     assert 2 < thrice / once < 4.5
     assert spent([sys.executable, "-S", "-c", "sum(range(10**6))"]) > 0 < STANDARD
 

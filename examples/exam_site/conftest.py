@@ -4,12 +4,15 @@ import os
 
 import django
 import pytest
+from django.conf import settings
 from django.test.utils import get_runner
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "core.settings")
 
 
 def pytest_configure():
+    """A password's hash is made to take long: for tests a quick one does, as Django's documentation advises."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     django.setup()
 
 
@@ -19,8 +22,6 @@ def test_database(request):
     if request.config.pluginmanager.hasplugin("django"):
         yield
         return
-    from django.conf import settings
-
     runner = get_runner(settings)(verbosity=0, interactive=False)
     runner.setup_test_environment()
     databases = runner.setup_databases()
