@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from sisimpur.shared.model.errors import Misconfigured, Stopping
+from sisimpur.shared.sandbox.box_calls import MACHINES
 from sisimpur.shared.sandbox.box_job import Job, JobLimits, Mount, python_mounts
 from sisimpur.shared.sandbox.box_root import box_uid, hand_over
 from sisimpur.shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, never
@@ -45,10 +46,12 @@ NEWER = "Fix: install bubblewrap 0.8 or newer (Debian 12 and Ubuntu 24.04 have i
 INSTALL = "Fix: sudo apt install bubblewrap util-linux mount (Fedora: sudo dnf install bubblewrap util-linux)"
 
 FIXES = (  # words of the complaint, what they mean, what to type
+    ("system calls of", "no filter can be made", f"Fix: run it on one of: {', '.join(MACHINES)}"),
     ("the program", "it is not installed", INSTALL),
     ("uid map", "user namespaces are blocked by AppArmor", APPARMOR),
     ("RTM_NEWADDR", "user namespaces are blocked by AppArmor", APPARMOR),
     ("--disable-userns", "it is too old", NEWER),
+    ("SECCOMP", "this kernel cannot filter system calls", "Fix: take a kernel with CONFIG_SECCOMP_FILTER=y"),
     ("mount proc", "/proc is covered by a container", CONTAINER),
     ("namespace", "namespaces are not allowed here", CONTAINER),
     ("unshare", "root without the right to make namespaces", CONTAINER),

@@ -47,6 +47,8 @@ MOST_COVERED = 100  # files of one folder
 
 SCRATCH = ("/tmp", "/home/sandbox", "/dev/shm")  # noqa: S108  the box's own
 HOST_FILES = ("/etc/ld.so.cache", "/etc/ssl/certs", "/etc/localtime", "/etc/alternatives")
+HIDDEN = ("--tmpfs", "/proc/1", "--remount-ro", "/proc/1")  # who writes its memory would outlive us
+COVERED = ("/proc/keys", "/proc/key-users", "/proc/kcore", "/proc/timer_list", "/proc/sched_debug")
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/home/sandbox", "LANG": "C.UTF-8"}
 
 
@@ -60,6 +62,8 @@ def options(job: Job, mounts: tuple[Mount, ...], names: dict[Path, str]) -> Iter
     for number, path in enumerate(job.under):
         yield from ("--bind", f"{_upper(number)}/seen", path)
     ours = names[mounts[0].source]
+    for path in filter(os.path.exists, COVERED):
+        yield from ("--ro-bind", f"{ours}/empty", path)
     for name in ("passwd", "group", "hosts"):
         yield from ("--ro-bind", f"{ours}/{name}", f"/etc/{name}")
     for mount in mounts:
@@ -88,7 +92,7 @@ def _host() -> Iterator[str]:
 def _private(job: Job) -> Iterator[str]:
     if lost := job.under.keys() - job.private.keys():
         raise Refused(f"{', '.join(sorted(lost))}: files lie under a private folder only")
-    yield from ("--dev", "/dev", "--proc", "/proc")
+    yield from ("--dev", "/dev", "--proc", "/proc", *HIDDEN)
     for path, size in {**dict.fromkeys(SCRATCH, job.limits.tmp_mb), **job.private}.items():
         if not path.startswith("/") or size < 1:  # without a size it would take half of the machine's memory
             raise Refused(f"{path!r} of {size} MB cannot be a private folder of the box")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
+from sisimpur.shared.sandbox.box_calls import MACHINES, box_filter
 from sisimpur.shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
 from sisimpur.shared.sandbox.box_root import NOBODY, OURS, hand_over, layers, mount_table, options, staged, write_ours
 from sisimpur.shared.sandbox.watchdog import watchdog
@@ -66,11 +68,14 @@ class Bubblewrap:
     quality: Literal["full", "reduced"] = "full"
 
     def __init__(self, scratch: Path, search: str = PROGRAMS) -> None:
-        """Ends what an earlier process of ours may have left. Misconfigured: a program is missing."""
+        """Ends what an earlier process of ours may have left. Misconfigured: a program is missing, or calls unknown."""
         self._search = search
         self._bwrap = self._program("bwrap")
         self.version = self._version()
         self._python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+        if platform.machine() not in MACHINES:
+            raise Misconfigured(f"the system calls of a {platform.machine()} machine are not known")
+        self._filter = box_filter(platform.machine())
         self._stage, self._ours = scratch / "stage", scratch / "ours"
         write_ours(self._ours)
         _end_orphans(self._mark)
@@ -115,15 +120,21 @@ class Bubblewrap:
         channel = () if job.channel is None else (job.channel,)
         writable = tuple(m.source for m in job.mounts if m.writable and m.source.is_dir() and not channel)
         watch = watchdog(job.limits, writable, stop, job.pulse)
-        with _memory(told) as words, _memory(table, len(table)) as mounted, _memory(b"") as status, _pipe() as alive:
+        with (
+            _memory(told) as words,
+            _memory(self._filter) as calls,
+            _memory(table, len(table)) as mounted,
+            _memory(b"") as status,
+            _pipe() as alive,
+        ):
             try:
                 done = process.run(
-                    (*self._entrance(mounted, over), *self._argv(job, words, mounted, status)),
+                    (*self._entrance(mounted, over), *self._argv(job, words, calls, mounted, status)),
                     env={},  # bwrap is the first process in the box, whose environment can be read there
                     timeout=job.limits.seconds,
                     data=alive,
                     how=process.RunOptions(
-                        limit=job.limits.output, pass_fds=(words, mounted, status, *channel), watch=watch
+                        limit=job.limits.output, pass_fds=(words, calls, mounted, status, *channel), watch=watch
                     ),
                 )
             finally:
@@ -149,12 +160,13 @@ class Bubblewrap:
         """Stands among the arguments of each box, and of no other process on this machine."""
         return (GUARD, str(self._ours))
 
-    def _argv(self, job: Job, words: int, mounted: int, status: int) -> tuple[str, ...]:
+    def _argv(self, job: Job, words: int, calls: int, mounted: int, status: int) -> tuple[str, ...]:
         """The options come through a descriptor: arguments are readable for everybody on the machine, tickets not.
 
         The table of mounts is read to its end already; bwrap only closes it, so that the box does not inherit it.
         """
-        descriptors = ("--json-status-fd", str(status), "--args", str(words), "--args", str(mounted), "--")
+        described = ("--json-status-fd", str(status), "--args", str(words), "--args", str(mounted))
+        descriptors = (*described, "--seccomp", str(calls), "--")
         guard = (self._program("sh"), "-c", *self._mark)
         inside = (*self._limited(job.limits), *guard, *self._forwarded(job), *job.command)
         return (self._bwrap, *descriptors, *inside)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import select
 import signal
 import socket
@@ -34,6 +35,7 @@ from sisimpur.shared.sandbox.box import (
     python_mounts,
     refusal,
 )
+from sisimpur.shared.sandbox.box_calls import MACHINES, REFUSED
 from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Written, usage_of, walk
 from sisimpur.shared.sandbox.bubblewrap import GUARD
 from sisimpur.shared.sandbox.selftest import STARTS, SandboxCheck, attack, require
@@ -159,6 +161,7 @@ NOT_EVERYWHERE = {  # checks that a bare machine may stop too
     "a unix socket in /run": "no service has one",
     "a packet off the machine": "it has no network",
     "a new user namespace": "it allows none",
+    "the memory of the first process": "it has another first process",
 }
 ONLY_AS_ROOT = {
     "writing into a folder of the system",
@@ -172,6 +175,22 @@ def test_without_a_box_the_attack_gets_through(unboxed: dict[str, SandboxCheck],
     if name in ONLY_AS_ROOT and not ROOT:
         pytest.skip("an ordinary user may not do that anyway")
     assert not unboxed[name].stopped, unboxed[name].detail
+
+
+def test_each_refused_call_is_refused_in_a_box(box: Box) -> None:
+    column = MACHINES[platform.machine()][1]
+    numbers = sorted(number for both in REFUSED.values() if (number := both[column]) is not None)
+    tried = (
+        "import ctypes; c = ctypes.CDLL(None, use_errno=True)\n"
+        f"for n in {numbers}: print(n, c.syscall(n, -1, 0, 0, 0, 0, 0) == -1 and ctypes.get_errno() == 1)"
+    )
+    done = box.run(python(tried))
+    assert done.text.split() == [word for number in numbers for word in (str(number), "True")], done.complaint
+
+
+def test_the_first_process_of_a_box_is_not_to_be_seen(box: Box) -> None:
+    """Before it was hidden, /proc/1/mem opened for writing: who ends the box could be told never to."""
+    assert box.run(shell("ls -A /proc/1; cat /proc/keys; touch /proc/1/x")).text == ""
 
 
 def test_one_attack_that_gets_through_is_a_refusal_that_names_it(unboxed: dict[str, SandboxCheck]) -> None:
@@ -769,6 +788,8 @@ def test_a_bubblewrap_that_fails_is_refused_with_its_words(tmp_path: Path) -> No
         pytest.param(
             "unshare: unshare failed: Operation not permitted", "seccomp=unconfined", id="root in a container"
         ),
+        pytest.param("bwrap: prctl(PR_SET_SECCOMP): Invalid argument", "CONFIG_SECCOMP_FILTER", id="no filters"),
+        pytest.param("the system calls of a riscv64 machine are not known", "x86_64, aarch64", id="other machine"),
         pytest.param("something else", "--unshare-all", id="unknown"),
     ],
 )

@@ -1,9 +1,10 @@
 """Runs inside the warm engine's box: a process shuts itself in before it reads anything of its task. No way back.
 
 Several tasks share that box and its user. Landlock: a process sees what it is told and writes its own folders, connects
-to one port, signals and examines only what it started. Seccomp: what Landlock does not cover, among it the modes and
-times of a neighbour's files, its limits and priority, and what processes share besides files. Limits: memory,
-descriptors, processes. What stays open: whether a path exists, and how large a file is, for whoever guesses its name.
+to one port, signals and examines only what it started. Seccomp: what neither Landlock nor the box (box_calls.py)
+covers, among it the modes and times of a neighbour's files, its limits and priority, and what processes share besides
+files. Limits: memory, descriptors, processes. What stays open: whether a path exists, and how large a file is, for
+whoever guesses its name.
 It needs the standard library only.
 """
 
@@ -13,6 +14,8 @@ import platform
 import resource
 import struct
 from collections.abc import Iterator, Sequence
+
+from sisimpur.shared.sandbox.box_calls import EAFNOSUPPORT, EPERM, MACHINES, Only, numbered, program
 
 ABI = 6  # of Landlock: files, TCP, signals and abstract sockets (Linux 6.12)
 DESCRIPTORS, BEHIND = 512, 5
@@ -36,61 +39,17 @@ DEVICES = {"/dev/null": READ_FILE | WRITE_FILE, "/dev/zero": READ_FILE, "/dev/ur
 
 # --- seccomp -------------------------------------------------------------------------------------------------
 
-LOAD, IF_EQUAL, IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in what the filter is shown
-X32 = 0x40000000  # another numbering of the same calls
-EPERM, EAFNOSUPPORT = 1, 97
 NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER_MODE, SET_DEATH_SIGNAL = 38, 22, 2, 1
 
-MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # the kernel's name for it, the column below
-DENIED = {  # x86_64, aarch64; none: this machine has no such call
-    "chmod": (90, None),
-    "fchmodat": (268, 53),
-    "fchmodat2": (452, 452),
-    "chown": (92, None),
-    "lchown": (94, None),
-    "fchownat": (260, 54),
-    "setxattr": (188, 5),
-    "lsetxattr": (189, 6),
-    "removexattr": (197, 14),
-    "lremovexattr": (198, 15),
-    "setxattrat": (463, 463),
-    "removexattrat": (466, 466),
-    "file_setattr": (469, 469),
-    "utime": (132, None),
-    "utimes": (235, None),
-    "futimesat": (261, None),
-    "utimensat": (280, 88),
-    "inotify_add_watch": (254, 27),
-    "fanotify_init": (300, 262),
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "pidfd_getfd": (438, 438),
-    "kcmp": (312, 272),
-    "setpriority": (141, 140),
-    "ioprio_set": (251, 30),
-    "sched_setparam": (142, 118),
-    "sched_setscheduler": (144, 119),
-    "sched_setattr": (314, 274),
-    "sched_setaffinity": (203, 122),
-    "keyctl": (250, 219),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "shmget": (29, 194),
-    "semget": (64, 190),
-    "msgget": (68, 186),
-    "mq_open": (240, 180),
-    "io_uring_setup": (425, 425),
-    "userfaultfd": (323, 282),
-    "perf_event_open": (298, 241),
-    "bpf": (321, 280),
-    "memfd_secret": (447, 447),
-    "unshare": (272, 97),
-    "setns": (308, 268),
-}
-ONLY = {  # the first argument decides: (numbers), what is allowed, the error otherwise
+DENIED = numbered(  # besides what no box may
+    "chmod 90 -, fchmodat 268 53, fchmodat2 452 452, chown 92 -, lchown 94 -, fchownat 260 54, "
+    "setxattr 188 5, lsetxattr 189 6, removexattr 197 14, lremovexattr 198 15, setxattrat 463 463, "
+    "removexattrat 466 466, utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, "
+    "inotify_add_watch 254 27, setpriority 141 140, ioprio_set 251 30, sched_setparam 142 118, "
+    "sched_setscheduler 144 119, sched_setattr 314 274, sched_setaffinity 203 122, "
+    "shmget 29 194, semget 64 190, msgget 68 186, mq_open 240 180, memfd_secret 447 447"
+)
+ONLY: Only = {
     "prlimit64": ((302, 261), (0,), EPERM),  # the limits of oneself
     "socket": ((41, 198), (1, 2, 10), EAFNOSUPPORT),  # unix, IPv4, IPv6
     "socketpair": ((53, 199), (1,), EAFNOSUPPORT),
@@ -169,26 +128,9 @@ def _close(ruleset: int) -> None:
 
 
 def _filter() -> None:
-    code = ctypes.create_string_buffer(b"".join(_program(*MACHINES[platform.machine()])))
+    code = ctypes.create_string_buffer(program(platform.machine(), DENIED.values(), ONLY))
     header = struct.pack("@HP", (len(code) - 1) // 8, ctypes.addressof(code))
     set_option(SET_SECCOMP, FILTER_MODE, ctypes.create_string_buffer(header, len(header)))
-
-
-def _program(architecture: int, column: int) -> Iterator[bytes]:
-    yield from (_step(LOAD, ARCHITECTURE), _step(IF_EQUAL, architecture, 1, 0), _step(RETURN, KILL))
-    yield from (_step(LOAD, NUMBER), _step(IF_AT_LEAST, X32, 0, 1), _step(RETURN, KILL))
-    for numbers in DENIED.values():
-        if (number := numbers[column]) is not None:
-            yield from (_step(IF_EQUAL, number, 0, 1), _step(RETURN, ERROR | EPERM))
-    for both, allowed, error in ONLY.values():
-        yield from (_step(IF_EQUAL, both[column], 0, len(allowed) + 3), _step(LOAD, FIRST_ARGUMENT))
-        yield from (_step(IF_EQUAL, value, len(allowed) - place, 0) for place, value in enumerate(allowed))
-        yield from (_step(RETURN, ERROR | error), _step(RETURN, ALLOW))
-    yield _step(RETURN, ALLOW)
-
-
-def _step(code: int, value: int, if_so: int = 0, if_not: int = 0) -> bytes:
-    return struct.pack("=HBBI", code, if_so, if_not, value)
 
 
 def _call(number: int, *arguments: object) -> int:

@@ -36,6 +36,7 @@ from sisimpur.agents.coder.engine.aider_runner import (
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never
 from sisimpur.agents.coder.engine.warm_box import WarmBox
 from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.sandbox import box_calls
 from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
 from sisimpur.shared.sandbox.watchdog import watchdog
 from sisimpur.shared.system.fault import fault_point
@@ -44,7 +45,7 @@ from sisimpur.shared.system.process import Watch
 
 WORK = "/run/engine/work"  # as the box sees it
 SERVER = Path(aider_server.__file__)
-MODULES = tuple(Path(str(one.__file__)) for one in (aider_fence, aider_launcher, aider_words))
+MODULES = tuple(Path(str(one.__file__)) for one in (aider_fence, aider_launcher, aider_words, box_calls))
 OTHERS = 64  # processes that the other tasks may start meanwhile
 WEEK = 7 * 24 * 3600.0  # seconds
 WHOLE_MEMORY, WHOLE_PROCESSES = 16 * MEMORY, 4 * PROCESSES  # of the box; few tasks take much
