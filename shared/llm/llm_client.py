@@ -7,7 +7,7 @@ What happens when the answer is not one, and how often (each is a call of its ow
     the model refuses   the next model, once, then ReplyDeclined
     gone, busy, paused  the next model; after the last one ModelAway
     nobody is there     ModelAway at once, naming the address: another model would not be there either
-    a wrong request     Misconfigured at once, with the vendor's words: another model is no cure for our mistake
+    a wrong request     RequestRefused at once, with the vendor's words: another model is no cure for our mistake
     a cap is reached    OutOfBudget
 """
 
@@ -29,9 +29,17 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from sisimpur.shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
 from sisimpur.shared.llm.llm_replies import Replies, key_of
-from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Refused, ReplyDeclined, Stumble
+from sisimpur.shared.model.errors import (
+    Misconfigured,
+    ModelAway,
+    OutOfBudget,
+    Refused,
+    ReplyDeclined,
+    RequestRefused,
+    Stumble,
+)
 from sisimpur.shared.model.work import ModelChoice, Run
-from sisimpur.shared.money.ticket import CallRecord, TicketOrder
+from sisimpur.shared.money.ticket import CallRecord, TicketOrder, is_filtered
 from sisimpur.shared.money.token_budget import room
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
@@ -143,7 +151,6 @@ PATIENCE = 120.0  # seconds
 QUOTED = 4_000  # characters of an unreadable answer that its repair repeats
 COMPLAINT = 300  # characters of what a vendor says of our request
 WRONG_REQUEST = "our request was refused: {}; correct config/agents.yaml, or report it if all is right there"
-FILTERED = "content filter"  # says so of the answer, not of the request
 
 
 class Tickets(Protocol):
@@ -283,7 +290,7 @@ class _Asking:
                     self._away = ModelAway("; ".join(filter(None, (f"{self._question.model}: {reason}", cure))))
                     self._next_model(self._away)
                 case Unwanted(reason):
-                    raise Misconfigured(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")
+                    raise RequestRefused(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")
                 case other:
                     assert_never(other)
 
@@ -330,7 +337,7 @@ def _explained(refused: Unwanted, status: int | None, words: str) -> Outcome:
     reason = " ".join(CONTROLS.sub(" ", words).split())[:COMPLAINT] or refused.reason
     if status == 429:  # without saying when to come again
         return Absent(reason)
-    return Declined() if FILTERED in reason.lower() else Unwanted(reason)
+    return Declined() if is_filtered(reason) else Unwanted(reason)
 
 
 def repair(user: str, text: str, reason: str) -> str:

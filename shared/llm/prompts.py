@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 from unicodedata import category
 
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.text import visible
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.system.paths import read_text
 
@@ -73,11 +74,14 @@ def _check_holes(file: str, text: str, given: set[str]) -> None:
 
 
 def quoted(text: str, label: str = "data") -> str:
-    """A block for text from outside. Its fence is longer than any run of backticks in the text: nothing closes it."""
+    """A block for text from outside. Its fence is longer than any run of backticks in the text: nothing closes it.
+
+    What nobody sees is taken out, and told, by the meter: of every request, also the engine's.
+    """
     if not LABEL.fullmatch(label):
         raise ValueError(f"not a label: {label!r}")
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     body = "".join("\ufffd" if c not in "\n\t" and category(c) in ("Cc", "Cs") else c for c in lines).strip("\n")
-    longest = max((len(run) for run in re.findall("`+", body)), default=0)
+    longest = max((len(run) for run in re.findall("`+", visible(body))), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{label}\n{body or '(nothing)'}\n{fence}"

@@ -93,6 +93,11 @@ class CallRecord:
     note: str = ""
 
 
+def is_filtered(words: str) -> bool:
+    """A vendor's complaint is about the answer, which it keeps back, and not about the request."""
+    return "content filter" in words.lower()
+
+
 @dataclass(frozen=True)
 class LostCall:
     """A call whose outcome nobody knows. `amount` is what it takes from the caps now."""

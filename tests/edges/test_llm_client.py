@@ -25,6 +25,7 @@ from sisimpur.shared.model.errors import (
     OutOfBudget,
     Refused,
     ReplyDeclined,
+    RequestRefused,
     Stumble,
     TeamError,
     Unavailable,
@@ -340,7 +341,7 @@ POLICY = [
     pytest.param([meter("meter_stopping")], Unavailable, "", [S], id="the meter is being stopped"),
     pytest.param([meter("meter_retry_later")], Unavailable, "", [S], id="the upstream asks to wait"),
     pytest.param([meter("meter_unknown_model", "meter: no price")], Misconfigured, "no price", [S], id="cost"),
-    pytest.param([meter("meter_upstream_refused", "meter: refused (400)")], Misconfigured, "refused (400); correct",
+    pytest.param([meter("meter_upstream_refused", "meter: refused (400)")], RequestRefused, "refused (400); correct",
                  [S], id="a wrong request: no other model"),
     pytest.param([meter("meter_bad_request")], Unavailable, "", [S], id="any other refusal of the meter"),
     pytest.param([{"status": 401}], Unavailable, "scripted error 401", [S], id="ticket not known"),
@@ -709,7 +710,7 @@ def test_through_the_meter_a_wrong_request_is_told_in_the_vendors_words_and_not_
 ) -> None:
     """They are data of somebody else: one line, of a bounded length, without control characters."""
     model.play([refused(400, f"effort: 'huge' is\nnot \x1b[2J known {'x' * 5_000}")])
-    with pytest.raises(Misconfigured) as caught:
+    with pytest.raises(RequestRefused) as caught:
         ask(metered)
     text = str(caught.value)
     assert text.startswith(

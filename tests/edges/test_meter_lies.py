@@ -127,10 +127,7 @@ def asked(meter: Scene, models: tuple[str, ...] = (SONNET,), **more: Any) -> Tru
             asking["model"] = models[(number + turn) % len(models)]
             with suppress(httpx2.TransportError):
                 answer = meter.post(asking | more)
-                if answer.status_code != 200 and code(answer) in (
-                    "meter_day_cap",
-                    "meter_halted",
-                ):
+                if answer.status_code != 200 and code(answer) in ("meter_day_cap", "meter_halted"):
                     return
 
     with ThreadPoolExecutor(CALLERS) as callers:

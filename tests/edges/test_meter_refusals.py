@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import subprocess
+import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,8 @@ from typing import Any
 import pytest
 
 from sisimpur.shared.money.meter import MeterTimeouts
-from sisimpur.shared.money.meter.server import CONNECTIONS
+from sisimpur.shared.money.meter.app import AT_ONCE
+from sisimpur.shared.money.meter.connections import CONNECTIONS
 from sisimpur.shared.money.meter.standing import Vendor
 from tests.edges.meter_scene import HI, NOW, Scene, body, code, scene
 from tests.edges.upstream import Step
@@ -212,16 +215,58 @@ def test_a_body_that_does_not_come_is_not_waited_for(meter: Scene) -> None:
             assert b"meter_too_slow" in answer.read()  # to its end: the line is cut
 
 
-def test_who_holds_too_many_lines_open_loses_the_last(tmp_path: Path) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+HOLDER = """
+import socket, sys
+lines = []
+for _ in range(int(sys.argv[2])):
+    lines.append(socket.socket(socket.AF_UNIX))
+    lines[-1].connect(sys.argv[1])
+    lines[-1].send(b"POST /v1/messages HTTP/1.1\\r\\n")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def held_open(path: Path, count: int) -> Iterator[None]:
+    """Another process holds so many lines open, with half a request on each."""
+    argv = [sys.executable, "-c", HOLDER, str(path), str(count)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout and holder.stdout.readline() == b"held\n"
+        yield
+        holder.communicate()
+
+
+def test_who_holds_too_many_lines_open_loses_his_own_and_locks_nobody_out(tmp_path: Path) -> None:
+    with scene(tmp_path) as meter, socket.socket(socket.AF_UNIX) as patient:
+        patient.connect(str(meter.meter.socket))
+        with held_open(meter.meter.socket, CONNECTIONS + 40):
+            for _ in range(3):
+                assert meter.post(body()).status_code == 200
+            patient.settimeout(5)
+            patient.sendall(b"GET / HTTP/1.1\r\nhost: m\r\n\r\n")  # older than all of them, and still there
+            assert patient.recv(12) == b"HTTP/1.1 404"
+
+
+def test_one_ticket_has_so_many_requests_under_way_and_others_go_on(tmp_path: Path) -> None:
     with scene(tmp_path) as meter, ExitStack() as lines:
-        for _ in range(CONNECTIONS):
-            lines.enter_context(socket.socket(socket.AF_UNIX)).connect(str(meter.meter.socket))
-        with socket.socket(socket.AF_UNIX) as one_more:
-            one_more.settimeout(5)
-            one_more.connect(str(meter.meter.socket))
-            assert one_more.recv(1) == b""
+        head = f"POST /v1/messages HTTP/1.1\r\nhost: m\r\nx-api-key: {meter.token}\r\ncontent-length: 900\r\n\r\n"
+        for _ in range(AT_ONCE):
+            line = lines.enter_context(socket.socket(socket.AF_UNIX))
+            line.connect(str(meter.meter.socket))
+            line.sendall(head.encode())
+        wait_until(lambda: code(meter.post(body())) == "meter_too_many")
+        token = meter.token
+        assert meter.post(body(), token=meter.ticket()).status_code == 200
         lines.close()
-        assert meter.post(body()).status_code == 200
+        wait_until(lambda: meter.post(body(), token=token).status_code == 200)
 
 
 @pytest.mark.parametrize(

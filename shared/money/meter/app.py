@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from sisimpur.shared.model.errors import Unavailable
@@ -35,6 +36,7 @@ from sisimpur.shared.money.token_budget import Refusal
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 COUNTS = 4  # free, but not without limit: at the same time
+AT_ONCE = 64  # requests of one ticket
 
 
 def _no(code: str, text: str, status: int = 400) -> Rejected:
@@ -48,6 +50,7 @@ class MeterApp:
         self._parts = parts
         self._going_on: set[asyncio.Task[None]] = set()
         self._counting = asyncio.Semaphore(COUNTS)
+        self._asking: Counter[int] = Counter()  # requests by ticket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         number = f"meter_{secrets.token_hex(12)}"
@@ -76,6 +79,25 @@ class MeterApp:
             raise _no("meter_not_found", "only POST to v1/messages and v1/messages/count_tokens is served", 404)
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         ticket = await self._ticket(headers)
+        with self._counted_in(ticket):
+            await self._asked(ticket, path, headers, receive, reply)
+
+    @contextmanager
+    def _counted_in(self, ticket: Ticket) -> Iterator[None]:
+        """Not in the book: whoever asks too often would fill it."""
+        if self._asking[ticket.id] >= AT_ONCE:
+            raise _no("meter_too_many", f"this ticket has {AT_ONCE} requests under way; wait for one of them")
+        self._asking[ticket.id] += 1
+        try:
+            yield
+        finally:
+            self._asking[ticket.id] -= 1
+            if not self._asking[ticket.id]:
+                del self._asking[ticket.id]
+
+    async def _asked(
+        self, ticket: Ticket, path: str, headers: Mapping[str, str], receive: Receive, reply: HttpReply
+    ) -> None:
         try:
             if not ticket.is_open(self._parts.clock.now()):
                 raise _no("meter_ticket_closed", "this ticket is closed or has expired")

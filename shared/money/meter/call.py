@@ -48,6 +48,8 @@ class MeteredCall:
 
     async def run(self) -> None:
         waited, failure = 0.0, None
+        if self._asked.unseen:
+            self._booking.log("meter.unseen", shown=self._asked.unseen)
         for retry in range(self._parts.timeouts.tries):
             async with self._standing.turn(self._asked.model):
                 failure, wait = await self._once(retry, waited, failure)

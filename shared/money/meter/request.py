@@ -10,12 +10,14 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
+from sisimpur.shared.model.text import OUR_BREAK, around_unseen, visible
 from sisimpur.shared.money.meter.answer import Rejected
 from sisimpur.shared.money.token_bounds import PromptBounds, prompt_bounds
 from sisimpur.shared.money.token_budget import Refusal
 
 MAX_BODY = 8 * 1024 * 1024  # bytes
 MAX_PAIRS = 200_000  # names in one body
+MOST_UNSEEN = 5  # places of one body that are told
 
 LONGEST_ANSWER = 1_000_000  # tokens
 
@@ -58,6 +60,7 @@ class Asked:
     hour_cache: bool
     marked: bool  # a part of its prompt is to be kept
     prompt: PromptBounds
+    unseen: tuple[str, ...] = ()  # where it held text that nobody sees, which was taken out
 
     @property
     def counted(self) -> bytes:
@@ -71,7 +74,7 @@ class Asked:
 
 def read_call(headers: Mapping[str, str], raw: bytes) -> Asked:
     """Check a POST to /v1/messages. Rejected if anything in it is unknown to us."""
-    passed, body = read_headers(headers), _stripped(raw)
+    passed, (body, unseen) = read_headers(headers), _stripped(raw)
     call = _checked(MessagesCall, body)
     if call.messages[-1].role == "assistant":
         raise Rejected(Refusal("meter_prefill", "the last message is the assistant's: prefill is not supported"))
@@ -87,12 +90,13 @@ def read_call(headers: Mapping[str, str], raw: bytes) -> Asked:
         hour_cache=b'"1h"' in data,  # anywhere: asking too much here only reserves more
         marked=b'"cache_control"' in data,
         prompt=prompt_bounds(body, data),
+        unseen=unseen,
     )
 
 
 def read_prompt(raw: bytes) -> tuple[str, bytes]:
     """Check a POST to /v1/messages/count_tokens -> the model, and the body that goes upstream."""
-    body = _stripped(raw)
+    body, _ = _stripped(raw)
     return _checked(PromptShape, body).model, _encoded(body)
 
 
@@ -110,13 +114,18 @@ def read_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return passed
 
 
-def _stripped(raw: bytes) -> dict[str, Any]:
-    """Parse a body, without the fields that models refuse."""
-    left = MAX_PAIRS
+def _stripped(raw: bytes) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Parse a body, without the fields that models refuse and without text that nobody sees: its places, shown."""
+    left, unseen = MAX_PAIRS, dict[str, None]()
+
+    def seen(text: str) -> str:
+        if around := around_unseen(OUR_BREAK.sub("", text)):
+            unseen[around] = None
+        return visible(text)
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal left
-        found = dict(pairs)
+        found = {name: seen(value) if isinstance(value, str) else value for name, value in pairs}
         left -= len(pairs)
         if len(found) != len(pairs) or left < 0:
             raise ValueError("a name comes twice, or there are too many")
@@ -128,7 +137,7 @@ def _stripped(raw: bytes) -> dict[str, Any]:
         raise Rejected(Refusal("meter_bad_request", "the body is not plain JSON in UTF-8")) from None
     if not isinstance(body, dict):
         raise Rejected(Refusal("meter_bad_request", "the body is not a JSON object"))
-    return {name: value for name, value in body.items() if name not in STRIPPED}
+    return {name: value for name, value in body.items() if name not in STRIPPED}, tuple(unseen)[:MOST_UNSEEN]
 
 
 def _no_constant(name: str) -> None:

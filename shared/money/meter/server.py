@@ -6,7 +6,6 @@ real key stays here. What becomes of a request stands in app and call.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import socket as sockets
@@ -19,11 +18,11 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.app import MeterApp
+from sisimpur.shared.money.meter.connections import MeterConnection
 from sisimpur.shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts
 from sisimpur.shared.money.meter.upstream import Upstream, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing
@@ -32,7 +31,6 @@ from sisimpur.shared.system.clock import Clock
 
 LONGEST_PATH = 107  # bytes of a unix socket's path
 WAITING = 256  # connections that may wait to be accepted
-CONNECTIONS = 256  # at the same time; who holds more open takes the files that we need ourselves
 STARTING = 30.0  # seconds
 DRAINING = 5.0  # seconds for calls in flight when the meter stops; then they are lost
 
@@ -143,19 +141,10 @@ class Meter:
             book.close(self._ledger.close)
 
 
-class _Connection(H11Protocol):
-    """A connection; one too many is closed at once."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # theirs says so too
-        super().connection_made(transport)
-        if len(self.connections) > CONNECTIONS:
-            transport.abort()
-
-
 def _settings(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=_Connection,
+        http=MeterConnection,
         ws="none",
         loop="asyncio",
         lifespan="on",
