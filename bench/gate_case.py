@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.model.work import TaskKind, TaskSpec
 from sisimpur.shared.system.strict_yaml import parse
 
 ROOT = Path(__file__).parents[1]
@@ -49,6 +49,8 @@ class CaseTask:
     new_files: tuple[str, ...] = ()
     acceptance: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
+    kind: TaskKind = TaskKind.UNKNOWN
+    changes_tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class GateCase:
             new_files=task.new_files,
             acceptance=task.acceptance,
             guards=task.guards,
+            kind=task.kind,
+            changes_tests=task.changes_tests,
         )
 
     def changed(self, files: Mapping[str, str]) -> dict[str, str]:

@@ -11,9 +11,10 @@ from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
-from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, KeptRuns, Subject, text_of
+from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
@@ -32,10 +33,11 @@ LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
 
 @dataclass(frozen=True)
 class QaPolicy:
-    """Policy of the owner: the command of the tests, may be empty; points that coverage may fall by."""
+    """Policy of the owner: the command of the tests, may be empty; points that coverage may fall by; what is a test."""
 
     command: str
     tolerance: float
+    tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Qa:
         BrokenSetup, Misconfigured: the base's environment cannot be built, or there is no box. Unavailable: a run was
         interrupted for a reason that is not its own.
         """
-        texts = CommitTexts(self.source, branch)
+        texts = CommitTexts(self.source, branch, self.policy.tests)
         subject = self._subject(run, task, branch, texts)
         evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, subject.command, "")
         if not subject.command:
@@ -88,6 +90,8 @@ class Qa:
             return self._told(run, self._by_tools(evidence, subject))
         gathering = Gathering(self.bench, self.source, self.kept, self.log, subject)
         base = gathering.base()
+        texts.learn(base, subject.places)
+        gathering = replace(gathering, subject=(subject := self._subject(run, task, branch, texts)))
         try:
             evidence = replace(evidence, box=self._box(branch.commit))
             runs = gathering.runs(base)
@@ -120,7 +124,9 @@ class Qa:
     def _of_commit(self, run: Run, commit: str) -> Gathering:
         paths = paths_of(self.source, commit)
         command = self._command_at(commit, paths)
-        subject = Subject(run, Branch("", commit, commit), command, Touched(()), SuiteFiles(paths))
+        subject = Subject(
+            run, Branch("", commit, commit), command, Touched((), patterns=self.policy.tests), SuiteFiles(paths)
+        )
         return Gathering(self.bench, self.source, self.kept, self.log, subject)
 
     def measure(self, run: Run, measure: Measure, commit: str) -> Figure:

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
+from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
+from sisimpur.agents.qa.proof import NewNames, Without, proven, without_change
 from sisimpur.agents.qa.traces import cause
-from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Problem, Remedy, SuiteRun, is_test_file
+from sisimpur.shared.model.evidence import OLD_FAILS, UNCHANGED, UNSHOWN, Problem, Remedy, SuiteRun
 from sisimpur.shared.model.text import few, signal_of
 from sisimpur.shared.model.work import TaskSpec
 
 Uncounted = Literal["", "the base", "the change"]
 
 MOST_NAMED = 5
-LIMITS = ("timed out", "memory", "processes", "disk", "output", "crashed")  # how tests end that cannot bear the code
+DEPENDS = "passes among all tests, and not with another hash seed, time zone and order of files"
+LACKS = "fails without the change for want of a name that it adds, and would pass if that did nothing"
 REASONS = {
     "timed out": "they took too long",
     "memory": "they took too much memory",
@@ -41,7 +43,8 @@ class Runs:
     """`restored`: the commit with the base's tests, `unchanged`: the base with the commit's tests; None: not needed.
 
     `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again.
-    `is_compared`: what is red needs no further run to go back.
+    `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
+    `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
     """
 
     base: SuiteRun
@@ -51,7 +54,9 @@ class Runs:
     restored_on: Collection[str] = ()
     unchanged_on: Collection[str] = ()
     flaky: frozenset[str] = frozenset()
+    dependent: frozenset[str] = frozenset()
     is_compared: bool = True
+    new: NewNames = field(default_factory=NewNames)
 
     @property
     def new_tests(self) -> frozenset[str]:
@@ -92,10 +97,13 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
     else:
         yield from _compared(told, runs)
         yield from _odd_places(touched, runs, told.places)
-        yield from _old_tests(told, runs)
+        yield from _old_tests(told, touched, runs)
+        yield from _about("a test depends on its surroundings", DEPENDS, runs.dependent)
         yield from _unshown(told, touched, runs, texts) if runs.is_compared else ()
     yield from texts.uncollected
-    yield from _weakened(told, runs, texts.weakened)
+    shown = {(told.places.file(test), bare_name(test)) for test in proving(told.task, runs, told.places)}
+    doubts = (one for one in texts.weakened if one.rule != EMPTY or (one.path, bare_name(one.test)) not in shown)
+    yield from _weakened(told, runs, tuple(doubts))
 
 
 def is_usable(base: SuiteRun) -> bool:
@@ -123,7 +131,9 @@ def _compared(told: Announced, runs: Runs) -> Iterator[Problem]:
 def _odd_places(touched: Touched, runs: Runs, places: SuiteFiles) -> Iterator[Problem]:
     """Tests in files that do not look like tests, or with values from elsewhere: no old version of them was run."""
     holding = places.files(runs.base.of("passed"))
-    odd = [change.path for change in touched.changes if change.path in holding and not is_test_file(change.path)]
+    odd = [
+        change.path for change in touched.changes if change.path in holding and not touched.is_for_tests(change.path)
+    ]
     if odd:
         yield Problem("tests changed in an odd place", f"{', '.join(odd)} holds tests and is changed", "ask owner")
     other = {test for test in runs.base.of("passed") - runs.change.outcomes.keys() if "[" in test}
@@ -149,16 +159,19 @@ def _without_values(test: str) -> str:
 # --- the old tests on the new code ---------------------------------------------------------------------------
 
 
-def _old_tests(told: Announced, runs: Runs) -> Iterator[Problem]:
+def _old_tests(told: Announced, touched: Touched, runs: Runs) -> Iterator[Problem]:
     if runs.restored is None:
         return
     failing = refused(runs, told.places) - runs.flaky - (runs.change.of("failed") - runs.base.of("failed"))
     if failing:
-        rule, what = "an old test fails on the new code", "as it was before the change does not pass"
-        yield from _split(rule, what, failing, told, told.adapted(failing))
+        paths = {change.path for change in touched.tests}
+        bent = {test for test in failing if touched.touches_old_tests and told.places.file(test) in paths}
+        yield from _split(OLD_FAILS, "as it was before the change does not pass", bent, told, told.adapted(bent))
+        hidden = failing - bent
+        yield from _split(OLD_FAILS, "passes only beside the new test files", hidden, told, told.adapted(hidden))
     elif not runs.restored.is_whole and expected(runs, told.places):
         text = f"the tests as they were before the change come to no end on the new code: {_reason(runs.restored)}"
-        yield Problem("an old test fails on the new code", text, "correct")
+        yield Problem(OLD_FAILS, text, "correct")
 
 
 def refused(runs: Runs, places: SuiteFiles) -> frozenset[str]:
@@ -186,7 +199,10 @@ def _unshown(told: Announced, touched: Touched, runs: Runs, texts: Texts) -> Ite
         what = "no test that it brings is run" if texts.uncollected else "no test was added or changed"
         if runs.unchanged:
             what = "no new or changed test fails without the change"
-        yield Problem(UNSHOWN, f"nothing shows what the change does: {what}", "write tests")
+        lacking = tuple(sorted(runs.new.lacking))
+        if lacking:
+            what = f"{named(lacking)} {LACKS}"
+        yield Problem(UNSHOWN, f"nothing shows what the change does: {what}", "write tests", lacking)
 
 
 def _unkept(texts: Texts) -> Iterator[Problem]:
@@ -201,19 +217,11 @@ def _unkept(texts: Texts) -> Iterator[Problem]:
 
 
 def proving(task: TaskSpec, runs: Runs, places: SuiteFiles) -> tuple[str, ...]:
-    """Tests that pass with the change and not without it."""
-    passing = runs.change.of("passed") - runs.flaky
-    return tuple(sorted(test for test in passing if _fails_without(test, task, runs, places)))
-
-
-def _fails_without(test: str, task: TaskSpec, runs: Runs, places: SuiteFiles) -> bool:
-    """An untouched test that was red on the base shows something only if the task is about that."""
-    without = runs.unchanged
-    if without is None or (runs.unchanged_on and places.file(test) not in runs.unchanged_on):
-        return test in runs.base.of("failed") and (mends(task) or is_declared(test, task))
-    if test in without.outcomes:
-        return without.outcomes[test] == "failed"
-    return places.file(test) in places.broken_files(without) or without.end in LIMITS
+    """Tests that pass with the change, and for a reason that counts not without it."""
+    passing = runs.change.of("passed") - runs.flaky - runs.dependent
+    without = Without(runs.unchanged, runs.unchanged_on, places) if runs.unchanged else None
+    failing = {test for test in passing if without_change(test, task, runs.base, without)}
+    return tuple(sorted(proven(failing | (runs.new.lacking & passing), runs.new, places)))
 
 
 # --- what no run shows ---------------------------------------------------------------------------------------

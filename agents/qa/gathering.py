@@ -1,49 +1,34 @@
-"""A commit -> the runs that its evidence is drawn from, and the texts that are read beside them.
-
-As few runs as can answer the questions of docs/gates.md; the change's own files, and those around them, each where it
-matters.
-"""
+"""A commit -> the runs that its evidence is drawn from: as few as can answer the questions of docs/gates.md."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
-from sisimpur.agents.qa.analysis.equivalence import is_same_code
+from sisimpur.agents.qa.analysis.loading import loads_quietly
 from sisimpur.agents.qa.analysis.mutants import Mutant
-from sisimpur.agents.qa.analysis.task_words import obsolete
 from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
-from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
-from sisimpur.agents.qa.analysis.touched import WORDS, SuiteFiles, Touched, chosen
-from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable, refused
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen
+from sisimpur.agents.qa.commit_texts import LARGEST, CommitSource, text_of
+from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
+from sisimpur.agents.qa.new_names import NewNamesAsked
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
-from sisimpur.shared.model.change import Change, CommitFiles, paths_of
-from sisimpur.shared.model.errors import Refused, Unavailable
-from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests, is_test_file
-from sisimpur.shared.model.scope import matches
-from sisimpur.shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.evidence import Outcome, SuiteRun
+from sisimpur.shared.model.work import Branch, Run
 from sisimpur.shared.system.log import Log
 
 # --- runs -----------------------------------------------------------------------------------------------------
 
-COUNTED = "lines of all code, and their number"  # what a kept run of a base holds; any other word is another run
-LARGEST = 20_000_000  # bytes of a file of the tests, data included
-
-
-class CommitSource(CommitFiles, Protocol):
-    """The target's commits: the mirror."""
-
-    def tree_id(self, sha: str) -> str: ...
-    def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
+COUNTED = (
+    "lines of all that may be code, and their number"  # what a kept run of a base holds; any other word is another run
+)
 
 
 class KeptRuns(KeptAnswers, Protocol):
@@ -114,7 +99,7 @@ class Gathering:
         if failing - runs.flaky:
             return replace(runs, is_compared=False)
         self.kept.keep_run(self._key(commit), _excusing(change, runs.flaky))
-        return self._without(self._restored(runs))
+        return self._without(self._alone(self._restored(runs)))
 
     def timed(self, path: str) -> SuiteRun:
         """The tests of a file of the base, once more: each says how long it took."""
@@ -153,33 +138,86 @@ class Gathering:
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
     def _restored(self, runs: Runs) -> Runs:
-        """The commit with the base's tests: do they accept the new code?"""
+        """The commit with the base's tests, elsewhere: do they accept the new code?
+
+        All of them, if a file that it brings does more than define as it is loaded: that may hide what fails.
+        """
         touched = self.subject.touched
-        if not touched.touches_old_tests:
+        may_hide = bool(touched.product and runs.base.of("passed")) and self._brings_what_acts()
+        if not (touched.touches_old_tests or may_hide):
             return runs
         holding = self.subject.places.files(runs.base.outcomes)
         only = chosen([change.path for change in touched.tests if change.kind != "added"], holding)
-        if any(change.kind == "added" and change.path in touched.configuration for change in touched.tests):
+        if may_hide or any(one.kind == "added" and one.path in touched.configuration for one in touched.tests):
             only = ()
         branch = self.subject.branch
         order = SuiteOrder(branch.commit, self.subject.command, self._files(branch.base), only, False)
-        runs = replace(runs, restored=self._made("restored", order), restored_on=only)
-        return replace(runs, flaky=runs.flaky | self._flaky(order, refused(runs, self.subject.places) - runs.flaky))
+        restored = self._made("restored", replace(order, elsewhere=True))
+        if not restored.is_whole:
+            restored = self._made("restored", order)
+        runs = replace(runs, restored=restored, restored_on=only)
+        here = self._flaky(order, refused(runs, self.subject.places) - runs.flaky)
+        was = self._passing_elsewhere(SuiteOrder(branch.base, self.subject.command), here)
+        return replace(runs, flaky=runs.flaky | here, dependent=was - self._passing_elsewhere(order, was))
+
+    def _brings_what_acts(self) -> bool:
+        touched = self.subject.touched
+        added = [change for change in touched.product if change.kind == "added"]
+        brought = [change.path for change in (*touched.tests, *added) if change.kind != "deleted"]
+        texts = (text_of(self.source, self.subject.branch.commit, path) for path in brought if path.endswith(".py"))
+        return touched.brings_tests and not all(map(loads_quietly, texts))
+
+    def _alone(self, runs: Runs) -> Runs:
+        """New tests by themselves, elsewhere. One that an old file holds may need what stands there."""
+        only, commit = self._brought(runs), self.subject.branch.commit
+        if not only or runs.dependent:
+            return runs
+        order = SuiteOrder(commit, self.subject.command, only=only, cover=False)
+        new = frozenset(test for test in runs.new_tests if self.subject.places.file(test) in only)
+        wanted = (new & runs.change.of("passed")) - runs.flaky
+        failing = wanted - self._passing_elsewhere(order, wanted)
+        return replace(runs, dependent=failing - self._passing_elsewhere(order, failing))
+
+    def _passing_elsewhere(self, order: SuiteOrder, tests: Collection[str]) -> frozenset[str]:
+        """Those of these tests that pass in other surroundings. A run without an end says nothing against them."""
+        if not tests:
+            return frozenset()
+        only = () if any(not self.subject.places.file(test) for test in tests) else self.subject.places.files(tests)
+        run = self._made("elsewhere", replace(order, only=sorted(only), cover=False, elsewhere=True))
+        return frozenset(tests) & run.of("passed") if run.is_whole else frozenset(tests)
+
+    def _brought(self, runs: Runs) -> list[str]:
+        """Files of tests that the change brings or changes."""
+        paths = {change.path for change in self.subject.touched.tests if change.kind != "deleted"}
+        return sorted(paths & self.subject.places.files(runs.change.outcomes))
 
     def _without(self, runs: Runs) -> Runs:
         """The base with the commit's tests: do the new ones fail?"""
-        touched = self.subject.touched
-        paths = {change.path for change in touched.tests if change.kind != "deleted"}
-        only = sorted(paths & self.subject.places.files(runs.change.outcomes))
-        if not only:
+        if not (only := self._brought(runs)):
             return runs
         branch, count = self.subject.branch, self.subject.alters_nothing
         order = SuiteOrder(branch.base, self.subject.command, self._files(branch.commit), only, count)
-        return replace(runs, unchanged=self._made("unchanged", order, self._code_of(branch.base)), unchanged_on=only)
+        made = self._made("unchanged", order, self._code_of(branch.base))
+        return self._stood_in(replace(runs, unchanged=made, unchanged_on=only))
+
+    def _stood_in(self, runs: Runs) -> Runs:
+        """The commit, with what is new in it doing nothing: asked of tests that only miss a name without the change."""
+        subject = self.subject
+        asked = NewNamesAsked(subject.touched, subject.places, self._texts, self.weakenings())
+        new = asked.of(runs)
+        if not asked.is_needed(runs, new, subject.alters_nothing):
+            return replace(runs, new=new)
+        order = SuiteOrder(subject.branch.commit, subject.command, asked.stand_ins.texts, asked.files(new), False)
+        return replace(runs, new=asked.told(new, self._made("stood in", order) if order.overlay else None))
+
+    def _texts(self, path: str) -> tuple[str, str]:
+        """A file before and after; empty: it is not there."""
+        branch = self.subject.branch
+        return text_of(self.source, branch.base, path), text_of(self.source, branch.commit, path)
 
     def _code_of(self, commit: str) -> list[str]:
         paths = (entry.path for entry in self.source.tree(commit))
-        return [path for path in paths if path.endswith(".py") and not self.subject.touched.is_for_tests(path)]
+        return [path for path in paths if path.endswith(".py") and self.subject.touched.may_be_product(path)]
 
     def _flaky(self, order: SuiteOrder, failing: Collection[str]) -> frozenset[str]:
         """Failing tests that pass when everything is run once more. Alone, many a broken one would pass."""
@@ -213,148 +251,6 @@ class Gathering:
     def _files(self, commit: str) -> Mapping[str, bytes | None]:
         """The touched test files as they are in this commit; None: not there."""
         return {change.path: self.source.read(commit, change.path, LARGEST) for change in self.subject.touched.tests}
-
-
-def text_of(source: CommitFiles, commit: str, path: str) -> str:
-    """A file that is no text is a NUL, which nobody can parse."""
-    try:
-        return (source.read(commit, path, LARGEST) or b"").decode()
-    except (Refused, UnicodeDecodeError):
-        return "\0"
-
-
-# --- texts ----------------------------------------------------------------------------------------------------
-
-
-class CommitTexts:
-    """Errors are those of the source."""
-
-    def __init__(self, source: CommitSource, branch: Branch) -> None:
-        self._source = source
-        self._branch = branch
-        self.changes = source.changed(branch.base, branch.commit)
-
-    @cached_property
-    def before(self) -> frozenset[str]:
-        """The paths of the base."""
-        return paths_of(self._source, self._branch.base)
-
-    @cached_property
-    def after(self) -> frozenset[str]:
-        """The paths of the commit."""
-        return paths_of(self._source, self._branch.commit)
-
-    @cached_property
-    def touched(self) -> Touched:
-        same = frozenset(change.path for change in self.changes if self._does_the_same(change))
-        return Touched(self.changes, same, self._relied())
-
-    def _relied(self) -> frozenset[str]:
-        """Files that only tests rely on.
-
-        Of old files the product before decides: a change cannot claim a file by naming it.
-        """
-        texts = {change.path: self._both(change.path) for change in self.changes if not change.binary}
-        old = {path: text for path, text in texts.items() if path in self.before}
-        new = {path: text for path, text in texts.items() if path not in self.before}
-        then = SourceTexts(self._of_tests, lambda: self._of_product(self.before, self._then))
-        now = SourceTexts(self._of_tests, lambda: self._of_product(self.after, self._now))
-        return relied_on(old, then) | relied_on(new, now)
-
-    def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs, is_hook: Callable[[str], bool]) -> Texts:
-        """Read what the rule of evidence is told of them."""
-        tests = [one.path for one in self.touched.tests if one.path.endswith(".py") and one.path in self.before]
-        code = [one.path for one in self.touched.product if one.path.endswith(".py")]
-        pairs = ((self._then(path), self._now(path)) for path in code)
-        gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
-        lines = _Lines.of(runs)
-        return Texts(weakened, gone, self._unrun(lines, is_hook), lines.uncounted)
-
-    def _unrun(self, lines: _Lines, is_hook: Callable[[str], bool]) -> tuple[str, ...]:
-        """Changed lines that no test is known to have run, of code that is not known to do the same."""
-        code = [one for one in self.touched.product if one.path.endswith(".py") and one.path not in self.touched.same]
-        pairs = {
-            one.path: Pair(
-                self._then(one.path) if one.mode_old else None,
-                self._now(one.path) if one.mode_new else None,
-                lines.missing_before(one.path),
-                lines.missing_after(one.path),
-            )
-            for one in code
-        }
-        return unrun(pairs, self._knows, is_hook)
-
-    # --- files -----------------------------------------------------------------------------------------------
-
-    def _then(self, path: str) -> str:
-        return text_of(self._source, self._branch.base, path)
-
-    def _now(self, path: str) -> str:
-        return text_of(self._source, self._branch.commit, path)
-
-    def _both(self, path: str) -> str:
-        return self._then(path) + "\n" + self._now(path)
-
-    def _does_the_same(self, change: Change) -> bool:
-        if change.kind != "modified" or not change.path.endswith(".py"):
-            return False
-        then, now = self._then(change.path), self._now(change.path)
-        return is_same_code(then, now, lambda: self._texts(_python(self.after - {change.path})).values())
-
-    def _of_tests(self) -> Mapping[str, str]:
-        """Texts of the base's tests, and of those that the change brings."""
-        paths = [path for path in self.before if _asks(path)]
-        mine = [change.path for change in self.changes if change.mode_new and _asks(change.path)]
-        now = {path: self._now(path) for path in mine}
-        return {path: self._then(path) + "\n" + now.pop(path, "") for path in paths} | now
-
-    def _of_product(self, paths: Iterable[str], text: Callable[[str], str]) -> Mapping[str, str]:
-        return {path: text(path) for path in _python(paths) if not is_test_file(path)}
-
-    def _knows(self, name: str) -> bool:
-        """Say whether the product still has this word somewhere: documentation is not asked."""
-        word = re.compile(rf"\b{re.escape(name)}\b")
-        return any(name in text and word.search(text) for text in self._product.values())
-
-    @cached_property
-    def _product(self) -> Mapping[str, str]:
-        return self._texts(path for path in self.after if not is_test_file(path) and not matches(path, WORDS))
-
-    def _texts(self, paths: Iterable[str]) -> dict[str, str]:
-        return {path: self._now(path) for path in sorted(paths)}
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """Lines that were not run, by file: on the base by several runs, on the commit by one."""
-
-    before: Sequence[Mapping[str, Sequence[int]]]
-    after: Mapping[str, Sequence[int]] | None
-
-    @classmethod
-    def of(cls, runs: Runs) -> _Lines:
-        without = [run for run in (runs.base, runs.unchanged) if run and is_usable(run)]
-        counted = [run.uncovered for run in without if run.covered is not None]
-        return cls(counted, runs.change.uncovered if runs.change.covered is not None else None)
-
-    @property
-    def uncounted(self) -> Uncounted:
-        return "the change" if self.after is None else "" if self.before else "the base"
-
-    def missing_before(self, path: str) -> Collection[int] | None:
-        return set.intersection(*(set(lines.get(path, ())) for lines in self.before)) if self.before else None
-
-    def missing_after(self, path: str) -> Collection[int] | None:
-        return None if self.after is None else self.after.get(path, ())
-
-
-def _python(paths: Iterable[str]) -> list[str]:
-    return [path for path in paths if path.endswith(".py")]
-
-
-def _asks(path: str) -> bool:
-    """A test's source, or what configures tests."""
-    return configures_tests(path) or (is_test_file(path) and path.endswith(".py"))
 
 
 def _excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:

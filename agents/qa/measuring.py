@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import assert_never
 
-from sisimpur.agents.qa.gathering import text_of
+from sisimpur.agents.qa.commit_texts import text_of
 from sisimpur.agents.qa.runner.suite import RawTestRun
 from sisimpur.agents.qa.tools.readings import ABSENT
 from sisimpur.agents.qa.tools.table import ENVIRONMENTS_OWN

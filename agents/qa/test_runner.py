@@ -44,6 +44,8 @@ def command_for(configured: str, paths: Collection[str], names_pytest: bool = Fa
         return ""
     if "manage.py" in paths and not names_pytest and not names & PYTEST_FILES:
         return "python manage.py test"
+    if all(path.rpartition("/")[2] == "test.py" for path in paths if _holds_tests(path)):
+        return "python -m pytest -o 'python_files=test.py test_*.py *_test.py'"
     return "python -m pytest"
 
 

@@ -93,10 +93,11 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     """The order is for the coding engine: it creates one file and edits none, or corrects what shows nothing."""
     asked = rules(evidence.needing("write tests"))
     again = tuple(sorted(site.own) or sorted(site.brought)[:MOST_SAMPLES] if site.own or UNSHOWN in asked else ())
+    only = () if again else _only(evidence.command, site.paths)
     tested = _tested(branch.changed, evidence, site)
     definition, paths = _definition(tested, evidence, site), {*site.paths, *site.planned}
-    new = () if again else (new_file(tested, definition, paths, evidence.command),)
-    path = ", ".join(again or new)
+    new = () if again or only else (new_file(tested, definition, paths, evidence.command),)
+    path = ", ".join(again or only or new)
     samples = [one for one in samples_of(path, site.paths) if one not in again]
     around = [*samples, *_around(tested, path, site.paths)]
     aim, held = _aim(evidence, asked)
@@ -113,7 +114,7 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
         task,
         title=f"Tests for: {task.title}",
         description=description,
-        files=again,
+        files=again or only,
         new_files=new,
         context=tuple(_fitting([*_code(branch.changed, site, again), *around], site.read)),
         acceptance=(*task.acceptance, f"{path} holds tests that pass, {held}"),
@@ -133,6 +134,8 @@ def _why(evidence: Evidence, again: Collection[str], site: Site) -> str:
         ]
         return quoted("\n\n".join(found)[:MOST_DIFF], "tests")
     files = SuiteFiles(site.paths)
+    if lacking := [one for one in evidence.needing("write tests") if one.rule == UNSHOWN and one.tests]:
+        return f"{lacking[0].text}."
     idle = [one for one in evidence.new_tests if one not in evidence.proving and files.file(one) in again]
     return (
         f"{', '.join(idle)} {'pass' if idle[1:] else 'passes'} {SHOWS_NOTHING}"
@@ -190,6 +193,13 @@ def _shown(diff: str) -> str:
     told = "".join(part for name, part in named if name and not is_test_file(name[1]) and "\nnew file mode" not in part)
     cut = "\n… the rest stands in the files" if len(told) > MOST_DIFF else ""
     return told[:MOST_DIFF] + cut if told else "only new files, which come along"
+
+
+def _only(command: str, paths: Collection[str]) -> tuple[str, ...]:
+    """The file of tests that a command names, if it names no folder: it runs nothing else."""
+    words = command.replace("'", " ").replace('"', " ").split()
+    named = [one for word in words for one in (word.partition("::")[0], f"{word.replace('.', '/')}.py") if one in paths]
+    return tuple(named[-1:]) if named and _is_test_module(named[-1]) else ()
 
 
 # --- where its tests are -------------------------------------------------------------------------------------

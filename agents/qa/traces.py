@@ -169,7 +169,11 @@ def _told(raised: RaisedError) -> str:
 
 NETWORK = "nothing answers over the network; tests run without one"
 MISSING = (
-    (r"No module named '([^'.]+)'", "the package {} is not installed, and no module here is called so"),
+    (
+        r"No module named '([^'.]+)'",
+        "the package {} is not installed, and no module here is called so; "
+        "if it is needed, add what brings it to the requirements, or `pip install …` to `setup:` of the target's file",
+    ),
     (r"No module named '([^']+)'; '([^']+)' is not a package", "{1} is no package, so there is no module {0}"),
     (r"No module named '([^']+)'", "there is no module {}"),
     (r"import file mismatch", "two test modules have one name: add an empty __init__.py beside one, or rename it"),

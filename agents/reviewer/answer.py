@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import ClassVar
 
 from sisimpur.agents.reviewer.diff_analyzer import Chunk, PatchRow
@@ -24,7 +25,6 @@ from sisimpur.shared.model.evidence import (
     Verdict,
 )
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.model.work import Choice
 
 MOST_FINDINGS = 20
 NEAR = 3  # lines: a finding that names one that is not shown, beside an added one, means that one
@@ -33,7 +33,9 @@ LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON, LONGEST_WORD = 400, 40, 400, 600
 LONGEST_KEYWORD, WORDS_OF_A_KEYWORD = 40, 3
 
 
-class Decision(Choice):
+class Decision(StrEnum):
+    """Read by its exact form: what is only like a verdict is none."""
+
     APPROVE = "approve"
     REQUEST_CHANGES = "request_changes"
     ESCALATE = "escalate"

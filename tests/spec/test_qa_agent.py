@@ -87,7 +87,7 @@ def tried(sources: Mapping[str, str], only: Sequence[str]) -> RawTestRun:
         try:
             names = module(sources[path], sources)
         except Exception as error:  # noqa: BLE001  whatever the file does
-            lines.append({"test": path, "outcome": "failed", "where": f"{path}:1", "text": repr(error)})
+            lines.append({"test": path, "outcome": "failed", "where": f"{path}:1", "text": said(error)})
             continue
         functions += [(f"{path}::{name}", names[name]) for name in names if name.startswith("test_")]
     broken = len(lines)
@@ -104,17 +104,28 @@ def module(source: str, sources: Mapping[str, str]) -> dict[str, Any]:
     found = re.search(r"^from (\w+) import (\w+)\n", source, re.MULTILINE)
     names: dict[str, Any] = {}
     if found:
-        names[found[2]] = module(sources[f"{found[1]}.py"], sources)[found[2]]
+        names[found[2]] = imported(found[1], found[2], sources)
     exec(source.replace(found[0] if found else "", ""), names)
     return names
+
+
+def imported(name: str, what: str, sources: Mapping[str, str]) -> Any:
+    found = module(sources[f"{name}.py"], sources)
+    if what not in found:
+        raise ImportError(f"cannot import name {what!r} from {name!r}")
+    return found[what]
 
 
 def one(test: str, function: Callable[[], None]) -> dict[str, Any]:
     try:
         function()
     except Exception as error:  # noqa: BLE001  whatever the test does
-        return {"test": test, "outcome": "failed", "where": "tests/test_shop.py:4", "text": repr(error)}
+        return {"test": test, "outcome": "failed", "where": "tests/test_shop.py:4", "text": said(error)}
     return {"test": test, "outcome": "passed"}
+
+
+def said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 class Stage:
@@ -162,15 +173,21 @@ def stage(tmp_path: Path) -> Stage:
 
 TESTS = ("tests/test_shop.py",)
 BASE, CHANGE = ("base", (), True), ("commit", (), True)
-RESTORED, UNCHANGED = ("commit", TESTS, False), ("base", TESTS, False)
+RESTORED, ALL_RESTORED = ("commit", TESTS, False), ("commit", (), False)
 
 
-def test_a_change_with_its_test_is_green_in_four_runs(stage: Stage) -> None:
+def brought(*files: str) -> list[tuple[str, tuple[str, ...], bool]]:
+    """The runs of test files that a change brings: by themselves, and without the change."""
+    return [("commit", files, False), ("base", files, False)]
+
+
+def test_a_change_with_its_test_is_green_in_two_runs_of_all_tests_and_three_of_few(stage: Stage) -> None:
     found = stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW}).check()
     assert found.problems == ()
     assert (found.passed, found.failed, found.failing_before) == (2, 0, 0)
     assert found.new_tests == found.proving == ("tests/test_shop.py::test_rounded",)
-    assert stage.runs == [BASE, CHANGE, RESTORED, UNCHANGED]
+    assert stage.runs == [BASE, CHANGE, RESTORED, *brought(*TESTS)]
+    assert [order.elsewhere for order in stage.bench.orders] == [False, False, True, True, False]
 
 
 def test_a_test_file_that_the_runner_leaves_out_is_a_finding_of_its_own(stage: Stage) -> None:
@@ -251,15 +268,75 @@ def test_a_deleted_test_file_is_gone_and_runs_once_more_on_the_new_code(stage: S
     stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "other()")}, remove=TESTS[0])
     found = stage.check()
     assert rules(found.problems) == ("a test is gone",)
-    assert stage.runs == [BASE, CHANGE, RESTORED, ("base", ("tests/test_new.py",), False)]
+    assert stage.runs == [BASE, CHANGE, RESTORED, *brought("tests/test_new.py")]
     assert stage.bench.orders[2].overlay == {"tests/test_new.py": None, TESTS[0]: OLD.encode()}
 
 
 def test_a_new_conftest_has_all_old_tests_run_without_it(stage: Stage) -> None:
     found = stage.given_change({"shop.py": ROUNDED, "tests/conftest.py": "", "tests/test_new.py": NEW}).check()
     assert rules(found.problems) == ("test configuration changed",)
-    assert stage.runs == [BASE, CHANGE, ("commit", (), False), ("base", ("tests/test_new.py",), False)]
+    assert stage.runs == [BASE, CHANGE, ALL_RESTORED, *brought("tests/test_new.py")]
     assert stage.bench.orders[2].overlay == {"tests/conftest.py": None, "tests/test_new.py": None}
+
+
+# --- what new test files hide, and what depends on its surroundings ------------------------------------------
+
+ACTS = "import os\n\nos.environ.setdefault('SHOP_ROUNDS', '1')\n"
+OTHERWISE = {"shop.py": ROUNDED, "tests/test_round.py": NEW.replace("test_sum", "test_twice") + ACTS}
+SUM, ROUND = "tests/test_shop.py::test_sum", "tests/test_round.py::test_rounded"
+
+
+def failing(test: str, when: Callable[[SuiteOrder], bool]) -> Callable[[SuiteOrder, RawTestRun], RawTestRun]:
+    """A bench where one test fails in some runs."""
+
+    def spoiled(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
+        lines = [json.loads(line) for line in (raw.report or b"").splitlines()]
+        hit = [line for line in lines if line.get("test") == test and when(order)]
+        for line in hit:
+            line["outcome"] = "failed"
+        lines[-1]["end"] = code = 1 if hit else raw.code
+        return replace(raw, code=code, report="".join(json.dumps(line) + "\n" for line in lines).encode())
+
+    return spoiled
+
+
+def leaves_out_the_new(order: SuiteOrder) -> bool:
+    return order.overlay.get("tests/test_round.py", b"") is None
+
+
+def test_an_old_test_that_passes_only_beside_the_new_files_fails(stage: Stage) -> None:
+    stage.bench.spoils = failing(SUM, leaves_out_the_new)
+    found = stage.given_change(OTHERWISE).check()
+    assert [(one.rule, one.remedy) for one in found.problems] == [("an old test fails on the new code", "correct")]
+    assert found.problems[0].text == f"{SUM} passes only beside the new test files"
+
+
+@pytest.mark.parametrize(
+    ("test", "when", "told"),
+    [
+        pytest.param(SUM, lambda order, base: order.elsewhere and order.commit != base, True, id="an old one, now"),
+        pytest.param(SUM, lambda order, base: order.elsewhere, False, id="an old one, as it did before"),
+        pytest.param(ROUND, lambda order, base: order.elsewhere, True, id="a new one"),
+    ],
+)
+def test_what_passes_here_alone_is_a_finding_if_the_change_brought_it(
+    stage: Stage, test: str, when: Callable[[SuiteOrder, str], bool], told: bool
+) -> None:
+    stage.bench.spoils = failing(test, lambda order: when(order, stage.base))
+    found = stage.given_change(OTHERWISE).check()
+    assert ("a test depends on its surroundings" in rules(found.problems)) is told
+    assert all(test in one.tests for one in found.problems if one.rule == "a test depends on its surroundings")
+
+
+def test_what_fails_once_elsewhere_is_flaky_and_says_nothing(stage: Stage) -> None:
+    seen: list[SuiteOrder] = []
+
+    def first(order: SuiteOrder) -> bool:
+        seen.extend([order] if order.elsewhere else [])
+        return order.elsewhere and len(seen) == 1
+
+    stage.bench.spoils = failing(SUM, first)
+    assert stage.given_change(OTHERWISE).check().problems == ()
 
 
 def test_a_changed_helper_of_the_tests_may_concern_all_of_them(tmp_path: Path) -> None:
@@ -557,9 +634,9 @@ def total(prices):
 def test_written_tests_are_tried_with_planted_faults(stage: Stage) -> None:
     stage.given_change({"shop.py": ROUNDED, "tests/test_round.py": WRITTEN})
     assert stage.check(written=["tests/test_round.py"]).problems == ()
-    tried_faults = stage.runs[3:]
+    tried_faults = stage.runs[4:]
     assert tried_faults == [("commit", ("tests/test_round.py",), False)] * len(tried_faults) and tried_faults
-    assert {tuple(order.overlay) for order in stage.bench.orders[3:]} == {("shop.py",)}
+    assert {tuple(order.overlay) for order in stage.bench.orders[4:]} == {("shop.py",)}
 
 
 def test_written_tests_that_miss_most_faults_are_to_be_corrected(stage: Stage) -> None:
@@ -585,7 +662,7 @@ def test_of_what_alters_nothing_only_the_lines_that_no_other_test_ran_have_to_be
 
 def test_tests_of_the_coder_are_not_tried(stage: Stage) -> None:
     stage.given_change({"shop.py": STEPS, "tests/test_round.py": WRITTEN})
-    assert stage.check().problems == () and len(stage.runs) == 3
+    assert stage.check().problems == () and len(stage.runs) == 4
 
 
 def test_a_new_test_that_shows_nothing_is_corrected_in_its_file(stage: Stage) -> None:

@@ -213,6 +213,8 @@ ROWS = [
     ),
     Row("the new test is skipped", now(new=S), (UNSHOWN,)),
     Row("a red test of the base turned green by chance", Runs(RED_BASE, BASE), (UNSHOWN,), touched=touched("shop.py")),
+    Row("code below docs/ is no text", Runs(BASE, BASE), (UNSHOWN,), touched=touched("docs/examples/pay.py")),
+    Row("nor is code that is called as a text is", Runs(BASE, BASE), (UNSHOWN,), touched=touched("licenses.py")),
     # what no run shows
     Row("conftest.py is changed", PROVED, (CONFIGURED,), touched=touched("shop.py", SHOP, CONFTEST)),
     Row("conftest.py is added", PROVED, (CONFIGURED,), touched=touched("shop.py", SHOP, added=("conftest.py",))),
@@ -421,16 +423,23 @@ def test_a_title_tells_whether_something_new_must_work(title: str, asks: bool) -
     assert asks_for_behaviour(replace(TASK, title=title), touched("shop.py")) == asks
 
 
-@pytest.mark.parametrize(
-    ("kind", "asks"),
-    [(kind, kind not in (TaskKind.REFACTORING, TaskKind.TESTS, TaskKind.DOCS)) for kind in TaskKind],
-)
-def test_so_does_the_kind_that_the_planner_named(kind: TaskKind, asks: bool) -> None:
-    moved = replace(TASK, title="Move the functions out of shop.py", kind=kind)
-    assert asks_for_behaviour(moved, touched("shop.py")) == asks
-    assert asks_for_behaviour(replace(moved, title="Fix the total"), touched("shop.py"))
-    renamed = replace(TASK, title="Rename the total", kind=TaskKind.BEHAVIOUR)
-    assert asks_for_behaviour(renamed, touched("shop.py"))
+ANEW = (TaskKind.FIX, TaskKind.FEATURE, TaskKind.BEHAVIOUR)
+GUESSED = (TaskKind.REMOVAL, TaskKind.UNKNOWN)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TaskKind if kind not in GUESSED])
+@pytest.mark.parametrize("title", ["Fix the total", "Rename the total", "Move the error pages", "Show the total"])
+def test_the_kind_decides_whatever_the_title_says(kind: TaskKind, title: str) -> None:
+    task, less = replace(TASK, title=title, kind=kind), Touched((Change("shop.py", "modified", "100644", "100644"),))
+    assert [asks_for_behaviour(task, one) for one in (touched("shop.py"), less)] == [kind in ANEW] * 2
+    assert not asks_for_behaviour(task, touched("a.md"))
+
+
+@pytest.mark.parametrize("kind", GUESSED)
+def test_without_a_kind_words_decide(kind: TaskKind) -> None:
+    titles = ("Fix the total", "Rename the total", "Show the total")
+    tasks = [replace(TASK, title=title, kind=kind) for title in titles]
+    assert [asks_for_behaviour(task, touched("shop.py")) for task in tasks] == [True, False, True]
 
 
 @pytest.mark.parametrize(

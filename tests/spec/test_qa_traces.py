@@ -292,6 +292,10 @@ class Told:
     ends: str = ""
 
 
+TO_WRITE = (
+    "if it is needed, add what brings it to the requirements, or `pip install …` to `setup:` of the target's file"
+)
+
 TOLD = [
     pytest.param(
         Told(
@@ -350,7 +354,7 @@ TOLD = [
             PYTEST_COLLECTING,
             [
                 "ModuleNotFoundError: No module named 'yaml'",
-                "the package yaml is not installed, and no module here is called so",
+                f"the package yaml is not installed, and no module here is called so; {TO_WRITE}",
             ],
             ["tests/test_import.py:1"],
         ),
@@ -361,7 +365,7 @@ TOLD = [
             UNITTEST_IMPORT,
             [
                 "ModuleNotFoundError: No module named 'yaml'",
-                "the package yaml is not installed, and no module here is called so",
+                f"the package yaml is not installed, and no module here is called so; {TO_WRITE}",
             ],
             ["store/tests/test_import.py:1"],
         ),

@@ -161,7 +161,7 @@ class AssertionMeter:
         kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         catches = any((last_name(kind) if kind else "") in CATCHING for kind in kinds)
         return catches and not any(
-            isinstance(node, ast.Raise | ast.Assert) or (isinstance(node, ast.Call) and _is_check(last_name(node.func)))
+            isinstance(node, ast.Raise | ast.Assert) or (isinstance(node, ast.Call) and is_check(last_name(node.func)))
             for statement in handler.body
             for node in ast.walk(statement)
         )
@@ -201,7 +201,7 @@ class AssertionMeter:
         helper = self._helpers.get(name) if _is_near(call.func) else None
         if helper:
             return self._of_helper(helper)
-        if _is_check(name):
+        if is_check(name):
             return _checked(call, name)
         may_check = _is_near(call.func) and (isinstance(call.func, ast.Attribute) or name in self._imported)
         return Strength(somewhere=int(may_check and not SKIPS.match(name)))
@@ -219,7 +219,7 @@ def _checked(call: ast.Call, name: str) -> Strength:
     return Strength(1, 1, 1, exact=int(exact), vague=int(name in VAGUE), broad=int(broad))
 
 
-def _is_check(name: str) -> bool:
+def is_check(name: str) -> bool:
     return CHECKS.match(name) is not None or name in MORE_CHECKS
 
 

@@ -24,7 +24,8 @@ QUIET = (  # kinds of work after which the target does what it did before; a wor
     r"^make\b.* (linear|quicker|leaner|simpler|clearer|easier to read|more (readable|efficient))$",
     r"\b(better|clearer|shorter) names?\b",
 )
-SAME = (TaskKind.REFACTORING, TaskKind.TESTS, TaskKind.DOCS)
+ANEW = (TaskKind.FIX, TaskKind.FEATURE, TaskKind.BEHAVIOUR)
+SAME = (TaskKind.REFACTORING, TaskKind.TESTS, TaskKind.DOCS, TaskKind.UPKEEP)
 UNCHANGED = re.compile(
     r"\bno change (of|in|to) behaviou?r\b|\b(behaviou?r|output) (stays|is|remains) (the same|unchanged|as it is)\b"
 )
@@ -34,22 +35,23 @@ ADAPTS = re.compile(r"\b(up to date|updat\w+|adapt\w*|adjust\w*|chang\w+|rewrit\
 
 
 def asks_for_behaviour(task: TaskSpec, touched: Touched) -> bool:
-    """Say whether something must work afterwards that did not before. In doubt it must: a test has to show it."""
-    if not touched.product:
+    """Say whether something must work afterwards that did not before. In doubt it must: a test has to show it.
+
+    The kind decides, and no word of the title: that nothing shows is proven then, not believed.
+    """
+    if not touched.product or task.kind in SAME:
         return False
-    return mends(task) or (touched.adds and not _is_quiet(task))
+    return task.kind in ANEW or mends(task) or (touched.adds and not _is_quiet(task))
 
 
 def _is_quiet(task: TaskSpec) -> bool:
-    """What the planner called it counts; that nothing shows is proven then, not believed."""
-    if task.kind in (*SAME, TaskKind.BEHAVIOUR, TaskKind.FEATURE):
-        return task.kind in SAME
+    """A guess from words: of tasks that say no kind, and of removals that add something, too."""
     title, text = task.title.strip().lower(), "\n".join((task.description, *task.acceptance)).lower()
     return any(re.search(quiet, title) for quiet in QUIET) or UNCHANGED.search(text) is not None
 
 
 def mends(task: TaskSpec) -> bool:
-    return MENDS.search(task.title.lower()) is not None
+    return task.kind is TaskKind.FIX or MENDS.search(task.title.lower()) is not None
 
 
 def is_declared(test: str, task: TaskSpec) -> bool:

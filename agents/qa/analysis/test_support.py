@@ -103,6 +103,11 @@ class _Uses:
         return _is_meant(path, self._modules) if path.endswith(".py") else bool(self._words.intersection(_names(path)))
 
 
+def modules_of(text: str, path: str) -> frozenset[str]:
+    """What a file imports, by its whole name."""
+    return frozenset(_imported(module_of(text), path))
+
+
 def _texts(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

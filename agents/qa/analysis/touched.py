@@ -16,19 +16,28 @@ WORDS = (  # documentation; a text elsewhere may be what the product says
     *(name + ending for name in DOCUMENTS for ending in ("", ".txt")),
 )
 SAID = ("templates/", "prompts/")  # there a text is the product's, whatever it is called
+CODE = (".py", ".pyi", ".pyw", ".pyx")  # never a text, wherever it lies
 GROUP = re.compile(r"(.+) \(\w+\)")  # how a reporter names what is no test: `shop.tests (import)`
+
+
+def is_text(path: str) -> bool:
+    """Documentation. What Python runs is none: a build imports `docs/conf.py`, readers copy `docs/examples/a.py`."""
+    return not path.endswith(CODE) and bool(matches(path, WORDS)) and not matches(path, SAID)
 
 
 @dataclass(frozen=True)
 class Touched:
     """Changes of a commit. `same`: paths of code that does what it did; `relied`: beside the product, for its tests.
 
+    `misnamed`: they look like tests and are the product. `patterns`: the owner's word on what is a test; empty: none.
     Links and submodules are never laid out again: they need the owner anyhow.
     """
 
     changes: tuple[Change, ...]
     same: frozenset[str] = frozenset()
     relied: frozenset[str] = frozenset()
+    misnamed: frozenset[str] = frozenset()
+    patterns: tuple[str, ...] = ()
 
     @property
     def tests(self) -> tuple[Change, ...]:
@@ -41,10 +50,15 @@ class Touched:
         )
 
     def is_for_tests(self, path: str) -> bool:
-        return is_test_file(path) or configures_tests(path) or path in self.relied
+        is_named = bool(matches(path, self.patterns)) if self.patterns else is_test_file(path)
+        return configures_tests(path) or path in self.relied or (is_named and path not in self.misnamed)
+
+    def may_be_product(self, path: str) -> bool:
+        """Before a run has shown which files hold tests. Nobody looks for a product below `tests/`."""
+        return not self.is_for_tests(path) or not (self.patterns or matches(path, ("tests/", "conftest.py")))
 
     def _is_product(self, path: str) -> bool:
-        return not self.is_for_tests(path) and (not matches(path, WORDS) or bool(matches(path, SAID)))
+        return not self.is_for_tests(path) and not is_text(path)
 
     @property
     def configuration(self) -> tuple[str, ...]:

@@ -105,6 +105,7 @@ MOST_ONLY = 100_000  # bytes; the kernel takes a variable of 128 kB
 INSIDE = Path(__file__).with_name("inside")
 PROGRAMS = Path(sys.executable).parent.resolve()  # ours: linters that are installed beside this interpreter
 OUT = "/out"
+ELSEWHERE = {"TZ": "<+14>-14"}  # often another day; the owner's own time zone stays
 
 SCRIPT = f"""exec 2>&1
 cd {JOB} || exit 1
@@ -246,6 +247,8 @@ def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
         ours |= {"COVERAGE_PROCESS_START": f"{GATE}/coverage.ini", "SISIMPUR_UNCOUNTED": f"{OUT}/uncounted"}
     if order.time:
         ours["SISIMPUR_TIME"] = "1"
+    if order.elsewhere:
+        ours |= {"PYTHONHASHSEED": "4711", "SISIMPUR_REVERSED": "1", **({} if "TZ" in env else ELSEWHERE)}
     return {**env, **ours}
 
 

@@ -43,6 +43,7 @@ class SuiteOrder:
     The files are those of `commit`, with `overlay` laid over them (None: the file is not there). `only`: test files to
     run, all if empty. `cover`: whether the executed lines are counted. `programs`: whether the command finds our own
     programs, such as linters, behind those of the environment. `time`: whether each test says how long it took.
+    `elsewhere`: in other surroundings, with another hash seed and time zone, and pytest's files in the opposite order.
     """
 
     commit: str
@@ -52,6 +53,7 @@ class SuiteOrder:
     cover: bool = True
     programs: bool = False
     time: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)

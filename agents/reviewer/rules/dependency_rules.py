@@ -45,19 +45,24 @@ def findings(case: Case) -> Iterator[Finding]:
         if matches(file.path, REQUIREMENTS):
             yield from _requirements(file)
         elif file.path.rpartition("/")[2] in ("pyproject.toml", "package.json", "Pipfile"):
-            for name in sorted(_declared(file.path, file.after) - _declared(file.path, file.before or ""))[:MOST_NAMED]:
+            for name in sorted(declared(file.path, file.after) - declared(file.path, file.before or ""))[:MOST_NAMED]:
                 yield _new(file, next((n for n, text in file.added.items() if name.lower() in text.lower()), 0), name)
 
 
 def _requirements(file: ChangedFile) -> Iterator[Finding]:
-    known = {_normal(found[1]) for line in (file.before or "").splitlines() if (found := NAME.match(line))}
+    known = required(file.before or "")
     for number, text in file.added.items():
         name = NAME.match(text)
         if ELSEWHERE.search(text.split("#")[0] if not text.lstrip().startswith("#") else ""):
             yield file.finding(number, Severity.MEDIUM, RULE, "code from somewhere else than the package index")
-        elif name and _normal(name[1]) not in known:
-            known.add(_normal(name[1]))
+        elif name and normal(name[1]) not in known:
+            known.add(normal(name[1]))
             yield _new(file, number, name[1])
+
+
+def required(text: str) -> set[str]:
+    """The names that a list of requirements begins its lines with."""
+    return {normal(found[1]) for line in text.splitlines() if (found := NAME.match(line))}
 
 
 def _new(file: ChangedFile, line: int, name: str) -> Finding:
@@ -66,7 +71,7 @@ def _new(file: ChangedFile, line: int, name: str) -> Finding:
     return file.finding(line, Severity.MEDIUM, RULE, f"{name[:60]} is a new dependency{warning}")
 
 
-def _declared(path: str, text: str) -> set[str]:
+def declared(path: str, text: str) -> set[str]:
     """The names that a project file depends on, and the scripts that an installation runs."""
     try:
         data: Any = json.loads(text) if path.endswith(".json") else tomllib.loads(text)
@@ -80,20 +85,20 @@ def _names(data: dict[str, Any]) -> Iterator[str]:
     lists = [project.get("dependencies", []), data.get("build-system", {}).get("requires", [])]
     lists += [*project.get("optional-dependencies", {}).values(), *data.get("dependency-groups", {}).values()]
     for listed in lists:
-        yield from (_normal(found[1]) for one in listed if isinstance(one, str) and (found := NAME.match(one)))
+        yield from (normal(found[1]) for one in listed if isinstance(one, str) and (found := NAME.match(one)))
     tables = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "packages", "dev-packages")
     for table in (*(data.get(name, {}) for name in tables), poetry.get("dependencies", {})):
-        yield from map(_normal, table)
+        yield from map(normal, table)
     yield from ({"preinstall", "install", "postinstall", "prepare"} & set(data.get("scripts", {})))
 
 
-def _normal(name: str) -> str:
+def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def close_to_well_known(name: str) -> str | None:
     """The well-known name that this one is a letter away from: changed, added, left out, or two swapped."""
-    name = _normal(name)
+    name = normal(name)
     if name in WELL_KNOWN:
         return None
     return next((known for known in sorted(WELL_KNOWN) if len(known) > 3 and _one_letter_apart(name, known)), None)

@@ -14,6 +14,7 @@ from sisimpur.agents.reviewer.rules import (
     dependency_rules,
     django_rules,
     honesty_rules,
+    install_rules,
     python_rules,
     query_rules,
     text_rules,
@@ -36,6 +37,7 @@ def findings(case: Case, outgoing: Outgoing) -> tuple[Finding, ...]:
         *django_rules.findings(case),
         *query_rules.findings(case),
         *dependency_rules.findings(case),
+        *install_rules.findings(case),
     ]
     return tidy(settled_by_base(found, case, _of_lines), outgoing)
 

@@ -12,18 +12,15 @@ from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.evidence import Finding, Severity
 from sisimpur.shared.model.scope import is_plain_path, matches
+from sisimpur.shared.model.text import unseen
 from sisimpur.shared.system.outgoing import Outgoing
 
 MOST_FILES, MOST_LINES = 60, 3_000  # of one review
 LONGEST_CODE, LONGEST_LINE = 500, 2_000  # characters of a line of code, of any line
 CODE = (".py", ".html", ".js", ".jsx", ".ts", ".tsx", ".css", ".sh", ".toml", ".cfg", ".ini", ".yml", ".yaml")
 
-# Changes of direction, letters without width or ink, control characters but for the tab.
-HIDDEN = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
-    "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
-)
-JOINER = re.compile("[\u200c\u200d]")  # Bengali and emoji need them; next to Latin letters they only hide
+# Control characters but for the tab, and ends of lines that only some programs see.
+HIDDEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 FAR_RIGHT = re.compile(r"\S[ \t]{80,}\S|^[ \t]{150,}\S")
 WORD = re.compile(r"[^\W\d]\w*")
 FOREIGN = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "FULLWIDTH", "MATHEMATICAL")
@@ -145,15 +142,11 @@ def _hidden(file: ChangedFile) -> Iterator[Finding]:
 
 
 def _hides(text: str, number: int) -> str | None:
-    found = HIDDEN.search(text.removeprefix("\ufeff") if number == 1 else text)
-    lone = next((hit for hit in JOINER.finditer(text) if _beside_latin(text, hit.start())), None)
-    if hit := found or lone:
-        return f"it holds the invisible character U+{ord(hit[0]):04X}; remove it or write it as an escape"
+    text = text.removeprefix("\ufeff") if number == 1 else text
+    control = HIDDEN.search(text)
+    if found := unseen(text) or (control and control[0]):
+        return f"it holds the invisible character U+{ord(found[0]):04X}; remove it or write it as an escape"
     return None
-
-
-def _beside_latin(text: str, at: int) -> bool:
-    return all(one.isascii() for one in text[max(0, at - 1) : at] + text[at + 1 : at + 2])
 
 
 def _names(node: object) -> Iterator[str]:

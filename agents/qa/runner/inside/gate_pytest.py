@@ -49,6 +49,9 @@ class ChosenTests:
         if gone:
             config.hook.pytest_deselected(items=gone)
             items[:] = [item for item in items if _file(item) in self._only]
+        if os.environ.get("SISIMPUR_REVERSED"):
+            places = {file: place for place, file in enumerate(dict.fromkeys(map(_file, items)))}
+            items.sort(key=lambda item: -places[_file(item)])  # those of a file stay as they are
 
 
 class Reporter:
