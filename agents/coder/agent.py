@@ -10,13 +10,25 @@ from pathlib import Path
 from typing import assert_never
 
 from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun
-from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney, NoShare, Worked, judge, pulse
+from sisimpur.agents.coder.judge import (
+    Away,
+    Broke,
+    Disturbed,
+    InWords,
+    NoMoney,
+    NoShare,
+    TurnedDown,
+    Worked,
+    judge,
+    pulse,
+)
 from sisimpur.agents.coder.showing import carry_out, run_and_show, texts, with_fixtures, with_views, words_of
 from sisimpur.shared.llm.prompts import Prompts, quoted
 from sisimpur.shared.model.change import Change, marks_tests
-from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, Unavailable
+from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, RequestRefused, Unavailable
 from sisimpur.shared.model.naming import attempt_ref, branch_name
 from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.model.text import acts_nowhere
 from sisimpur.shared.model.work import (
     Branch,
     CodeAnswer,
@@ -179,6 +191,8 @@ class Coder:
                 raise Unavailable(reason)
             case Away(reason):
                 raise ModelAway(reason)
+            case TurnedDown(reason):
+                raise RequestRefused(reason)
             case Broke(reason, retry):
                 return NotCoded(reason, retry)
             case InWords(words):
@@ -308,7 +322,7 @@ def commit_message(task: TaskSpec) -> str:
     subject = f"{kind}: {task.title[:1].lower()}{task.title[1:]}"
     if len(subject) > LONGEST_SUBJECT:
         subject = subject[: LONGEST_SUBJECT - 1].rsplit(" ", 1)[0] + "…"
-    return f"{subject}\n\n{task.description}\n\nTask: {task.id}\n"
+    return acts_nowhere(f"{subject}\n\n{task.description}") + f"\n\nTask: {task.id}\n"
 
 
 def _list(paths: Sequence[str]) -> str:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from sisimpur.agents.coder.engine.engine import EngineRun
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.money.ticket import MODEL_PAUSED, UNTRUE, CallRecord
+from sisimpur.shared.money.ticket import MODEL_PAUSED, UNTRUE, CallRecord, is_filtered
 
 EDIT = "<<<<<<< SEARCH"  # how an edit begins
 LONGEST_WORDS = 300  # characters: a few sentences, and a report shows them whole
+OF_THE_REQUEST = (400, 422)  # what a vendor answers about one request
 NO_MONEY = ("meter_day_cap", "meter_month_cap", "meter_total_cap", "meter_paused", "meter_halted", "meter_clock")
 
 
@@ -65,7 +66,14 @@ class Away:
     reason: str
 
 
-Verdict = Worked | InWords | Broke | NoMoney | NoShare | Disturbed | Away
+@dataclass(frozen=True)
+class TurnedDown:
+    """The vendor did not take this request: nothing is wrong with the model, and others may ask it."""
+
+    reason: str
+
+
+Verdict = Worked | InWords | Broke | NoMoney | NoShare | Disturbed | Away | TurnedDown
 
 
 def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
@@ -78,8 +86,7 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
     if last and last.code in ("meter_upstream", "meter_retry_later"):
         return Away("the model did not answer; check ANTHROPIC_BASE_URL in config/.env, or type: python main.py doctor")
     if last and last.code == "meter_upstream_refused":
-        where = "type: python main.py logs --agent meter"
-        return Away(f"the model's API refuses the engine's request; check coder in config/agents.yaml, or {where}")
+        return _not_taken(last)
     if last and last.code == MODEL_PAUSED:
         return Away(last.note)
     if last and last.state == "refused":
@@ -102,6 +109,16 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
     if not is_whole:
         return Broke("files were changed, but the meter saw no complete answer")
     return Worked()
+
+
+def _not_taken(call: CallRecord) -> Away | Broke | TurnedDown:
+    """What the vendor says of one request is no word about those of others; of too many, or of an address, it is."""
+    if is_filtered(call.note):
+        return Broke("the model declined the task")
+    where = "check coder in config/agents.yaml, or type: python main.py logs --agent meter"
+    if call.status not in OF_THE_REQUEST:
+        return Away(f"the model's API refuses whatever the engine asks ({call.status}); {where}")
+    return TurnedDown(f"{call.model}: the engine's request was refused: {one_line(call.note, 200)}; {where}")
 
 
 def spoken(reply: str) -> str:

@@ -18,7 +18,15 @@ from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeed
 from sisimpur.agents.orchestrator.planning.integrating import Integrating
 from sisimpur.agents.orchestrator.workers import WorkerPool
 from sisimpur.shared.forge.forge import RateLimited
-from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, Stopping, TeamError
+from sisimpur.shared.model.errors import (
+    Misconfigured,
+    ModelAway,
+    OutOfBudget,
+    Replaced,
+    RequestRefused,
+    Stopping,
+    TeamError,
+)
 from sisimpur.shared.model.lifecycle import State, TaskLimits
 from sisimpur.shared.model.work import Policy, Vision
 from sisimpur.shared.system.paths import Home, remove_folder, remove_half_written
@@ -33,6 +41,7 @@ class BoardRules:
     open_pulls: int
     wanted: Callable[[], Vision | None]
     guards: Callable[[], tuple[str, ...]]  # patterns of what the owner says now not to touch
+    unseen: Callable[[], tuple[str, ...]]  # what a model alone made of his notes today, for the gates
 
 
 class Look:
@@ -56,14 +65,15 @@ class Look:
 
     def load(self, held: str, is_open: bool) -> Snapshot:
         """`held`: see Board. Not `is_open`: nothing long is begun."""
-        rules, transitions, vision, guards = self._rules, self._transitions, self._rules.wanted(), self._rules.guards()
+        rules, transitions = self._rules, self._transitions
+        vision, guards, unseen = rules.wanted(), rules.guards(), rules.unseen()
         facts = BoardFacts(
             vision,
             rules.limits,
             rules.policy,
             rules.open_pulls,
             commit_at=self._facts.branches.mirror.attempt,
-            at_the_gates=lambda known: self._facts.submission(known, vision, guards),
+            at_the_gates=lambda known: self._facts.submission(known, vision, guards, unseen),
             used=self._facts.ledger.used_by,
             writing=self._facts.turns.of_qa,
             backed_off=transitions.backed_off,
@@ -194,6 +204,8 @@ class Work:
             self._books.tell(f"{task}: {problem}{'; it goes on tomorrow' if is_share else ''}")
         except ModelAway as problem:
             self._model_away(task, problem)
+        except RequestRefused as problem:
+            self._needs_owner(task, problem)
         except Misconfigured as problem:
             if not self._is_daemon:
                 raise

@@ -36,7 +36,7 @@ from sisimpur.agents.planner.task_spec import (
 )
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
-from sisimpur.shared.words.meaning import says_no
+from sisimpur.shared.words.meaning import is_plain_wish
 
 # --- the model's evidence -------------------------------------------------------------------------------------
 
@@ -263,12 +263,12 @@ def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Pla
 
 
 def _kept_notes(order: PlanOrder) -> str:
-    """The owner's notes that forbid something and that no guard enforces: who writes and who reviews must know them.
+    """The owner's notes that may forbid something and that no guard enforces: who writes and reviews must know them.
 
     Nothing of the owner stands beside the words of strangers.
     """
     guarded = {guard.note for guard in order.guards}
-    notes = (note.text for note in order.notes if note.text not in guarded and says_no(note.text))
+    notes = (note.text for note in order.notes if note.text not in guarded and not is_plain_wish(note.text))
     lines = [f"- {line}" for line in filter(None, (body(one_line(note, LONGEST_NOTE)) for note in notes))]
     if not lines or any(goal.proposed_by for goal in order.goals):
         return ""

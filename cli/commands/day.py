@@ -10,7 +10,7 @@ from datetime import timedelta
 from sisimpur.agents.orchestrator.planning.plan_files import open_goals
 from sisimpur.agents.orchestrator.roadmap.roadmap import next_goals
 from sisimpur.agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
-from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse
+from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_unseen
 from sisimpur.cli.commands.progress import in_the_foreground, team_opener
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
@@ -89,7 +89,8 @@ def _vision(records: Records) -> tuple[Vision, Vision | None]:
     accepted = records.plans.accepted()
     before = accepted.vision if accepted else None
     try:
-        vision = parse(outline(read_text(records.home.vision)), before)
+        text = read_text(records.home.vision)
+        vision = with_unseen(parse(outline(text), before), text)
     except FileNotFoundError:
         raise Misconfigured(f"{records.home.vision} is missing; write your goals there") from None
     asked = (goal for goal in (before.goals if before else ()) if is_from_issue(goal))  # as they were read last

@@ -91,7 +91,8 @@ def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
         found = branch or default_branch(Path("/"), remote)
     except Misconfigured as problem:
         again = command(home.root, "init", "--target", shlex.quote(url))
-        raise Misconfigured(f"{problem} (it is {home.config / '.env'}), then type: {again}") from None
+        where = f" (it is {home.config / '.env'})" if "config/.env" in str(problem) else ""
+        raise Misconfigured(f"{problem}{where}, then type: {again}") from None
     if branch and Mirror(Path("/"), remote).remote_head(branch) is None:
         raise Misconfigured(f"{url} has no branch {branch}; name another with --branch")
     return found

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sisimpur.cli.setup.folders import AIDER_VENV, BUILT, IS_INSTALLED, ROOT
 from sisimpur.cli.terminal.parser import make_parser
+from sisimpur.shared.model.text import around_unseen
 
 DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130  # exit codes; 2, wrong usage, is argparse's
 
@@ -66,6 +67,8 @@ def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> 
     parser = make_parser()
     words = _home_first(words)
     parser.expect_command(words)
+    if around := next(filter(None, map(around_unseen, words)), ""):
+        parser.error(f"what you typed holds letters that nobody sees; type it without: {around}")
     found = vars(parser.parse_args(words))
     home, chosen = _choose(found.pop("home"), environment)
     return Arguments(home=_place(home), chosen=chosen, **found)

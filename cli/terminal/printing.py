@@ -14,7 +14,7 @@ from typing import Any
 
 from sisimpur.cli.setup.folders import BUILT, IS_INSTALLED
 from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home
-from sisimpur.shared.model.text import begin_and_end, printable
+from sisimpur.shared.model.text import OUR_BREAK, begin_and_end, printable, shown
 from sisimpur.shared.money.token_budget import Totals, as_dollars
 
 MOST_SHOWN = 20
@@ -88,13 +88,16 @@ HINT = re.compile(r"\bpython main\.py(?=\s)(?P<named>(?= --home\b))?")
 
 
 def plain(text: str) -> str:
-    """Return one line without control characters: no text can move the cursor, ring, or recolour the screen."""
-    return printable(text)
+    """Return one line without control characters: no text can move the cursor, ring, or recolour the screen.
+
+    What nobody sees is shown as `[U+200B]`.
+    """
+    return printable(shown(OUR_BREAK.sub("", text)))
 
 
 def plain_block(text: str) -> str:
     """Do as plain() does, but keep lines and tabs."""
-    return printable(text, "\ufffd", keep="\n\t")
+    return printable(shown(OUR_BREAK.sub("", text)), "\ufffd", keep="\n\t")
 
 
 # --- commands that can be pasted -------------------------------------------------------------------------------

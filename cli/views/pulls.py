@@ -80,12 +80,15 @@ def _asked(records: Records) -> list[dict[str, Any]]:
 
 
 def pull_text(records: Records, number: int) -> str:
-    """Return its body without our marker, and its change; empty if there is no forge yet."""
+    """Return its body without our marker, and its change, tests first; empty if there is no forge yet."""
+    from sisimpur.agents.orchestrator.publishing.owner_text import tests_first
+
     try:
         forge = records.forge()
         if forge is None:
             return ""
-        return f"{forge.get_pull(number).body.partition(chr(10))[2]}\n\nthe change:\n\n{forge.diff(number)}"
+        change = tests_first(forge.diff(number))
+        return f"{forge.get_pull(number).body.partition(chr(10))[2]}\n\nthe change:\n\n{change}"
     except TeamError as problem:
         return str(problem)
 

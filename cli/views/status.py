@@ -10,6 +10,7 @@ from typing import Any
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
+from sisimpur.agents.orchestrator.vision.guards_told import changes
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, money, pasteable, plain, print_groups, print_json, print_list
 from sisimpur.cli.views.daemon_state import (
@@ -72,6 +73,7 @@ def status(arguments: Arguments) -> int:
     for heading in MOVING:
         print_list(heading.replace("_", " "), facts[heading])
     print_list("unreadable", facts["unreadable"])
+    print_list("your notes", facts["guards"])
     typed = command(arguments.home, "answer", "ID", "TEXT")
     asked = [f"{one['goal']}  {one['text']}" for one in facts["asked"]]
     notes = [text for text in asked if is_note(text)]
@@ -90,8 +92,7 @@ def _facts(records: Records) -> dict[str, Any]:
     seen, day, caps = snapshot(records, shown), records.day(), records.settings.policy.budget.caps
     stuck, asked = stuck_tasks(seen), _questions(records)
     cap = records.spending.cap_of(day, caps.day)
-    stopped, pid = records.spending.paused(), lock.holder(records.home.lock)
-    moving = _moving(records, seen)
+    stopped, pid, moving = records.spending.paused(), lock.holder(records.home.lock), _moving(records, seen)
     wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
     capped = _capped(records, next_cap(cap, caps), wait) if records.spending.is_reached(day, cap) else ()
     answers = [
@@ -114,7 +115,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "today": money(records.spending.totals(day, cap)),
         "month": money(records.spending.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
-        "waits_for_you": [_parked(card, records) for card in seen.board.cards if _is_parked(card, records)],
+        "waits_for_you": [_parked(card, records) for card in _by_risk(seen, records)],
         "failed": [_failed(card, seen) for card in seen.board.cards if _has_failed(card, seen)],
         "answers": [vars(answer) for answer in answers],
         "problems": list(problems(records, bool(pid))),
@@ -122,8 +123,16 @@ def _facts(records: Records) -> dict[str, Any]:
         "stuck": [{"task": one.task, "title": one.title} | (stuck_row(one, records) or {}) for one in stuck],
         "questions": [one["text"] for one in asked],
         "asked": asked,
+        "guards": _guards(records),
         "unreadable": list(seen.unreadable),
     }
+
+
+def _guards(records: Records) -> list[str]:
+    """List guards that are new or lost, and notes that protect nothing."""
+    accepted, day = records.plans.accepted(), records.day()
+    wishes = accepted.vision.wishes if accepted else ()
+    return list(changes(records.plans.guards(), records.plans.guards_before(day), wishes, day))
 
 
 def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
@@ -184,6 +193,24 @@ def _has_failed(card: Card, seen: Snapshot) -> bool:
 
 def _parked(card: Card, records: Records) -> str:
     return f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
+
+
+def _by_risk(seen: Snapshot, records: Records) -> list[Card]:
+    """What the owner is asked about, the riskiest first."""
+    parked = [card for card in seen.board.cards if _is_parked(card, records)]
+    if len(parked) < 2:
+        return parked
+    from sisimpur.agents.orchestrator.publishing.owner_text import risk
+
+    return sorted(parked, key=lambda card: risk(*records.gates.newest(card.id)), reverse=True)
+
+
+def _unseen(card: Card, records: Records) -> str:
+    from sisimpur.agents.orchestrator.publishing.owner_text import unseen
+
+    evidence, _ = records.gates.newest(card.id)
+    lines = unseen(evidence) if evidence else []
+    return f"not seen: {'; '.join(lines)}" if lines else ""
 
 
 def _failed(card: Card, seen: Snapshot) -> str:
@@ -247,12 +274,10 @@ def _deploys_paused(records: Records) -> Iterator[PendingAnswer]:
 def _answers(records: Records, seen: Snapshot) -> Iterator[PendingAnswer]:
     """Yield what waits for the owner, each with the one command that answers it, ready to be pasted."""
     home = records.home.root
-    for card in seen.board.cards:
-        if _is_parked(card, records):
-            others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
-            yield PendingAnswer(
-                card.id, f"{_line(card)}: {_reasons(card, records)}", command(home, "approve", card.id), others
-            )
+    for card in _by_risk(seen, records):
+        others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
+        text = "; ".join(filter(None, (f"{_line(card)}: {_reasons(card, records)}", _unseen(card, records))))
+        yield PendingAnswer(card.id, text, command(home, "approve", card.id), others)
     for card in seen.board.cards:
         if _has_failed(card, seen):
             text = f"{_line(card)}: failed: {_last_note(card, seen)}"

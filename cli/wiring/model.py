@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Note = Callable[[str, dict[str, Any]], None]
 
+MOST_TOLD = 50  # places of text that nobody sees, in one run of the program; the log has all
 TYPICAL_PROMPT = 10_000  # tokens: the price band
 
 
@@ -54,11 +55,13 @@ def reporting_outages(
 ) -> Note:
     """Return a log that also tells once when the model does not answer, and once when it does again.
 
+    Text that nobody sees, and that was taken out of a request, is told once, too, shown.
+
     It runs in the meter's threads. `upstream` is the model's address; nothing of its answers is repeated.
     """
     from sisimpur.shared.money.meter import MeterTimeouts
 
-    away, where = False, host_of(upstream)
+    away, where, told = False, host_of(upstream), set[str]()
     seconds = _longest_wait(timeouts or MeterTimeouts())
 
     def note(event: str, fields: dict[str, Any]) -> None:
@@ -70,6 +73,11 @@ def reporting_outages(
             how = f"answers with an error of its own ({status})" if status else "does not answer"
             setting = "" if status else " (ANTHROPIC_BASE_URL in config/.env)"
             print_line(f"the model {how} at {where}{setting}; trying again for up to {seconds} s")
+        elif event == "meter.unseen":
+            for shown in (one for one in fields["shown"] if one not in told and len(told) < MOST_TOLD):
+                told.add(shown)
+                who = " ".join(str(fields[name]) for name in ("agent", "task") if name in fields)
+                print_line(f"{who}: what nobody sees was taken out of a request; it stood here: {shown}")
         elif event == "meter.settled" and away:
             away = False
             print_line(f"the model answers again at {where}")

@@ -42,6 +42,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.telling import Telling
 from sisimpur.agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
+from sisimpur.agents.orchestrator.vision.note_fates import unseen
 from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
@@ -149,8 +150,7 @@ class Assembly:
 
     def _guards(self) -> tuple[str, ...]:
         """Patterns of what the owner says now not to touch."""
-        accepted = self._records.plans.accepted()
-        return tuple(pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns)
+        return tuple(pattern for guard in self._records.plans.guards() for pattern in guard.patterns)
 
     # -- memory, roadmap, plan --------------------------------------------------------------------------------
 
@@ -293,6 +293,7 @@ class Assembly:
             self._policy.capacity.open_pulls,
             self._records.wanted,
             self._guards,
+            lambda: unseen(self._records.plans.guards(), self._session.day()),
         )
         look = Look(rules, self._facts, self._transitions, self._breaker, self._pool, lambda: self._deploys.waits)
         return Work(look, self._acts, self._integrating, self._books, self._telling.stepped, self._looks)
@@ -306,14 +307,13 @@ class Assembly:
     @cached_property
     def _acts(self) -> Acts:
         facts, records, code = self._facts, self._records, self._code
-        owners = bool(self._inbox_rules.owners)
         review = GateBooks(
             records.gates,
             facts.commits,
             facts.pulls,
             self._branches,
             self._publishing,
-            owners,
+            bool(self._inbox_rules.owners),
             records.words,
             facts.turns,
             self._wish,

@@ -236,7 +236,7 @@ def _qa(parts: TeamParts, mirror: Mirror, workshop: Workshop) -> ChecksChange:
     records = parts.records
     target, runs = records.settings.target.file, BaseRuns(records.gates, records.clock)
     drop = records.settings.policy.merge.coverage_drop
-    policy, mends = QaPolicy(target.test, drop), records.upkeep.failing_test
+    policy, mends = QaPolicy(target.test, drop, target.tests), records.upkeep.failing_test
     return Qa(workshop.bench(mirror), mirror, runs, policy, parts.log, mends, workshop.tools())
 
 

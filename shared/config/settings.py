@@ -246,6 +246,8 @@ class TargetFile(SettingsPart):
     """The command that installs what the tests need; empty: what requirements*.txt and pyproject.toml ask for."""
     test: str = Field(default="", max_length=2_000)
     """The command that runs the tests; empty: pytest, or manage.py test."""
+    tests: tuple[Pattern, ...] = ()
+    """Paths of the tests and of what is only for them; empty: what held tests when they were last run, and helpers."""
     python: str = Field(default="", max_length=500)
     """The interpreter that the target's environment is made with; empty: the one that runs this program."""
     packages: str = Field(default="", max_length=500)

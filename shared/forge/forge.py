@@ -1,6 +1,6 @@
 """Door to the forge: the place that keeps pull requests. The only module that says what we need of one.
 
-Eighteen methods, two homes (LocalForge, GitHubForge), one set of contract tests. Two ideas carry it:
+Nineteen methods, two homes (LocalForge, GitHubForge), one set of contract tests. Two ideas carry it:
 
 * Every write may be repeated. After a crash or a lost answer the caller calls again and gets the same result, not a
   second pull request, comment or review.
@@ -105,6 +105,8 @@ class Comment:
     path: str = ""  # of a remark at a line
     line: int = 0  # 0: it is outdated, or there is none
     ours: bool = False  # this program wrote it; what its owner writes by hand is his, also under the same account
+    edited: bool = False  # its text was changed after it was written, by whomever, as far as lists say it
+    node: str = ""  # what to ask for by, where lists do not say it
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,9 @@ class Forge(Protocol):
 
     def comments(self, number: int) -> Sequence[Comment]:
         """All that was said, also by ourselves and by strangers; the oldest first."""
+
+    def edited(self, said: Sequence[Comment]) -> frozenset[str]:
+        """Ids of those whose text was changed after it was written: the name beside it need not be who changed it."""
 
     def checks(self, sha: str) -> CommitChecks:
         """All statuses and check runs of a commit. None at all is "pending", not "success"."""

@@ -40,6 +40,7 @@ from sisimpur.shared.forge.github_values import (
     WIP,
     Combined,
     GitHubRepository,
+    Node,
     RawCheckRun,
     RawComment,
     RawIssue,
@@ -55,6 +56,7 @@ from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 DIFF = "application/vnd.github.diff"
+EDITED = "... on Comment { lastEditedAt }"  # of a review no list tells it
 INFORMAL = "**{verdict}** (by the account that made this pull request, from which GitHub takes no formal verdict)\n\n"
 TOKEN, REVIEWER_TOKEN = "GITHUB_TOKEN", "GITHUB_REVIEWER_TOKEN"
 
@@ -135,6 +137,12 @@ class GitHubForge:
             if refusal.status != 404:  # it is an issue: there are comments below it, and nothing else
                 raise
         return sorted(said, key=lambda comment: comment.at)
+
+    def edited(self, said: Sequence[Comment]) -> frozenset[str]:
+        asked = [comment for comment in said if comment.node]
+        nodes = self._team.nodes(Node, [comment.node for comment in asked], EDITED)
+        told = {comment.id for comment, node in zip(asked, nodes, strict=True) if node.lastEditedAt}
+        return frozenset(told.union(comment.id for comment in said if comment.edited))
 
     def checks(self, sha: str) -> CommitChecks:
         combined = self._team.poll(Combined, f"/commits/{sha}/status", per_page="100")

@@ -131,10 +131,15 @@ class RawIssue:
 
 @dataclass(frozen=True)
 class RawComment:
-    """Comment below a pull request, or at a line of it."""
+    """Comment below a pull request, or at a line of it.
+
+    A remark may be updated without an edit: when the review that it was drafted in is sent off.
+    """
 
     id: int
     created_at: AwareDatetime
+    updated_at: AwareDatetime
+    node_id: str = ""
     body: str | None = None
     user: Account | None = None
     path: str | None = None
@@ -154,6 +159,8 @@ class RawComment:
             path=self.path or "",
             line=self.line or 0,
             ours=is_ours(author, body, us),
+            edited=not self.path and self.updated_at > self.created_at,
+            node=self.node_id if self.path else "",
         )
 
 
@@ -161,6 +168,7 @@ class RawComment:
 class RawReview:
     id: int
     state: str
+    node_id: str = ""
     body: str | None = None
     user: Account | None = None
     commit_id: str | None = None
@@ -188,7 +196,15 @@ class RawReview:
             verdict=self.review(us).verdict,
             sha=self.commit_id or "",
             ours=is_ours(author, body, us),
+            node=self.node_id,
         )
+
+
+@dataclass(frozen=True)
+class Node:
+    """Any kind of comment, as GraphQL tells of it; it was never edited if there is no time."""
+
+    lastEditedAt: AwareDatetime | None  # noqa: N815 - GitHub's word
 
 
 @dataclass(frozen=True)

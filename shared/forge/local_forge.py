@@ -118,6 +118,10 @@ class LocalForge:
     def comments(self, number: int) -> Sequence[Comment]:
         return self._book.comments(self._book.item(number), (self._actor,))
 
+    def edited(self, said: Sequence[Comment]) -> frozenset[str]:
+        """Nobody can edit here what somebody else has written."""
+        return frozenset(comment.id for comment in said if comment.edited)
+
     def checks(self, sha: str) -> CommitChecks:
         items = self._book.statuses(sha)
         return CommitChecks(summary(items.values()), items)

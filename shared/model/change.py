@@ -213,6 +213,7 @@ BUILD = (  # the owner runs these by hand, with his own rights
     *("Makefile", "GNUmakefile", "*.mk", "Dockerfile*", "*.Dockerfile", ".dockerignore", "Containerfile*"),
     *("*.Containerfile", ".containerignore", "compose*.y*ml", "docker-compose*", "docker-bake*"),
     *("justfile", ".justfile"),
+    *("docs/**/conf.py", "doc/**/conf.py"),  # so is the documentation built
     *("*.just", "/tasks.py", "/tasks/__init__.py", "/fabfile.py", "/dodo.py", "Taskfile*.y*ml"),
     *("Rakefile", "Earthfile"),
     *("Tiltfile", "SConstruct", "flake.nix", "shell.nix", "default.nix", "docker-entrypoint*", "entrypoint.sh"),
@@ -233,7 +234,63 @@ DEPLOY = (
     *("gunicorn.conf.py", "gunicorn_conf.py", "uwsgi.ini", "supervisord.conf", "runtime.txt", "crontab", "*.timer"),
     *("ansible.cfg", "playbook*.y*ml", "Vagrantfile", "dokku*", ".kamal", "pyinfra/"),
 )
-OWN = ("VISION.md", "/config/*.yaml", "/config/targets", "/agents/*/prompts")  # this program as its own target
+STARTS = ("wsgi.py", "asgi.py")  # what a deploy starts, besides BUILD and RUNNERS
+OTHERS = (  # build, tests and checks of languages that we do not run
+    *("jest.config.*", "vitest.config.*", "vite.config.*", "karma.conf.*", "playwright.config.*", "cypress.config.*"),
+    *(
+        ".mocharc*",
+        "babel.config.*",
+        ".babelrc*",
+        "webpack.config.*",
+        "rollup.config.*",
+        "esbuild.config.*",
+        "turbo.json",
+    ),
+    *(
+        "nx.json",
+        "lerna.json",
+        "gulpfile.*",
+        "Gruntfile.*",
+        "tsconfig*.json",
+        "deno.json*",
+        ".eslintrc*",
+        "eslint.config.*",
+    ),
+    *(
+        "pom.xml",
+        "build.gradle*",
+        "settings.gradle*",
+        "gradle.properties",
+        "gradlew*",
+        "mvnw*",
+        "build.xml",
+        "build.sbt",
+    ),
+    *(
+        "build.rs",
+        ".cargo/",
+        "clippy.toml",
+        ".golangci.y*ml",
+        "magefile.go",
+        "CMakeLists.txt",
+        "meson.build",
+        "configure*.ac",
+    ),
+    *("phpunit.xml*", ".rspec", "mix.exs", "rebar.config", "stack.yaml", "*.cabal", "*.csproj", "*.fsproj", "*.sln"),
+    *("Directory.Build.*", "Package.swift", "project.clj", "deps.edn"),
+)
+OWN = (  # this program as its own target: its rules, and what holds money, keys and boxes
+    *("VISION.md", "/config/*.yaml", "/config/targets", "/agents/*/prompts", "/shared/money/", "/shared/sandbox/"),
+    *("/shared/model/gate.py", "/shared/model/change.py", "/shared/model/scope.py", "/shared/config/settings*.py"),
+    *(
+        "/shared/repo/committer*.py",
+        "/shared/system/outgoing.py",
+        "/shared/system/process.py",
+        "/shared/system/lock.py",
+    ),
+    *("/agents/reviewer/rules/", "/agents/qa/runner/", "/agents/qa/evidence_rule.py", "/agents/orchestrator/gates.py"),
+    *("/agents/orchestrator/daemon.py", "/agents/orchestrator/board/merge_queue.py", "/agents/coder/engine/"),
+)
 
 PROTECTED = (
     *CI,
@@ -249,6 +306,8 @@ PROTECTED = (
     *DATA,
     *SETTINGS,
     *DEPLOY,
+    *STARTS,
+    *OTHERS,
     *OWN,
 )
 

@@ -11,6 +11,7 @@ TeamError               one line for the owner; the command ends with exit code 
  ├ Stopping             the program is being stopped: what was cut is begun anew
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
  ├ Misconfigured        the owner has to change something; the text says what to type
+ │  └ RequestRefused    a model's vendor does not take this one request: its task rests, the others go on
  └ Replaced             another daemon has taken over: this one ends, and writes and sends nothing any more
 """
 
@@ -80,6 +81,10 @@ class Refused(TeamError):
 
 class Misconfigured(TeamError):
     """The owner has to change something. The text says what to type."""
+
+
+class RequestRefused(Misconfigured):
+    """A model's vendor does not take this one request as it is. It answers, so nobody else has to wait."""
 
 
 class Replaced(TeamError):

@@ -18,11 +18,12 @@ Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipp
 Remedy = Literal["correct", "write tests", "ask owner"]
 
 # What asks for tests: a change that shows nothing, and one that is to alter nothing.
+OLD_FAILS = "an old test fails on the new code"
 UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
 
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.
 TEST_FILES = (
-    *("tests/", "test/", "testing/", "test_*.py", "*_test.py", "tests.py", "tests_*.py", "conftest.py"),
+    *("tests/", "test/", "testing/", "test_*.py", "*_test.py", "test.py", "tests.py", "tests_*.py", "conftest.py"),
     *(
         "testdata/",
         "test_data/",

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from sisimpur.shared.model.evidence import (
+    OLD_FAILS,
     UNSHOWN,
     Approved,
     ChangesRequested,
@@ -68,6 +69,10 @@ class CheckedByOthers:
     read_again: datetime | None = None
 
 
+DISPUTED = (
+    "the coder changed this test twice: either the code is wrong, or the test said what was. "
+    "`approve` takes the new test; `retry ID --why` says that the old one is right"
+)
 Writer = Literal["QA", "coder", "nobody", ""]
 NOT_ASKED = Writing()
 
@@ -85,6 +90,7 @@ class ReviewState:
     goal: Wish = "wanted"
     protected: tuple[str, ...] = ()  # changed paths that need the owner
     guarded: tuple[str, ...] = ()  # changed paths that the owner has said not to touch, perhaps since
+    unseen: tuple[str, ...] = ()  # what only a model made of a note today, and the owner has not seen with it yet
     pull_state: Literal["open", "closed", "merged", ""] = "open"
     head: str = ""  # where the pull request's branch is, if somebody else moved it
     evidence: Evidence | None = None
@@ -93,6 +99,7 @@ class ReviewState:
     reviews_begun: int = 0
     contradicted: str = ""  # what the coder says against the findings of exactly this commit
     fingerprints: frozenset[str] = frozenset()  # of the earlier attempts of this round
+    bent: frozenset[str] = frozenset()  # tests that an earlier attempt of this round changed, and was sent back for
     writing: Writing = NOT_ASKED
     told: str = ""  # why it waits, as the owner was told
     into: str = ""  # the branch that it goes into; empty: it is never tested together with others
@@ -195,7 +202,7 @@ def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
         yield _untested(found)
         return
     turn = _written(found, found.evidence, policy)
-    yield (turn or _back("tests", found)) if found.evidence.is_red else None
+    yield (turn or _back("tests", found)) if found.evidence.is_red and not is_disputed(found) else None
     if found.approved:
         yield _merge(found)
     yield turn
@@ -205,6 +212,15 @@ def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
     yield _answered(found, found.reviewed) if isinstance(found.reviewed.verdict, ChangesRequested) else None
     asked = reasons(found, policy)
     yield AskOwner(asked) if asked else _merge(found)
+
+
+def is_disputed(found: ReviewState) -> bool:
+    """All that is red is that old tests, which the coder changed once more after a word about them, say otherwise.
+
+    Either the code is wrong or the test said what was: the owner decides.
+    """
+    red = found.evidence.needing("correct") if found.evidence else ()
+    return bool(red) and all(one.rule == OLD_FAILS and one.tests and {*one.tests} <= found.bent for one in red)
 
 
 def writer(evidence: Evidence, writing: Writing) -> Writer:
@@ -289,8 +305,11 @@ def reasons(found: ReviewState, policy: Policy) -> tuple[str, ...]:
     """Say why this is not merged without the owner; empty: it is. Each is one line that the owner can judge."""
     evidence, verdict = found.evidence, found.reviewed.verdict if found.reviewed else None
     asked = [problem.text for problem in evidence.problems] if evidence else ["it was not tested"]
+    if is_disputed(found):
+        asked.append(DISPUTED)
     if found.protected:
         asked.append(f"it changes {', '.join(found.protected[:5])}, which is never merged without you")
+    asked += found.unseen
     if isinstance(verdict, Escalated):
         asked.append(f"the reviewer asks you: {verdict.reason}")
     elif not isinstance(verdict, Approved):

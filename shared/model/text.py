@@ -9,11 +9,78 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 TITLE, NOTE = 120, 400  # characters that are shown of a title, and of what was said of a task
 BEGIN = 120  # of a long reason; the rest is its end, where programs say what was wrong
+
+
+# --- what nobody sees ----------------------------------------------------------------------------------------
+
+# Letters without width or ink: breaks, changes of direction, fillers, tags; joiners and variants that stand alone.
+JOINERS, VARIANTS = "\u200c\u200d", "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+UNSEEN = (
+    f"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164{JOINERS}"
+    f"{VARIANTS}\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+RUN, VARIANT = re.compile(f"[{UNSEEN}]+"), re.compile(f"[{VARIANTS}]")
+# Arabic, Syriac, Indic, Tibetan, Burmese, Khmer, Mongolian and their kin: a joiner there makes another word.
+JOINED = re.compile(
+    "[\u0620-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1900-\u1c4f\u1cd0-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
+    "\U00010a00-\U00010aff\U00011000-\U00011fff\U0001e900-\U0001e95f]"
+)
+HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+PICTURE = re.compile("[\u2190-\u21ff\u2300-\u2bff\U0001f000-\U0001faff]")  # emoji, their skin and hair
+SIGN = re.compile("[0-9#*\u00a9\u00ae\u203c\u2049\u2122\u2139\u3030\u303d\u3297\u3299]")  # with a variant: an emoji
+
+
+def visible(text: str, instead: Callable[[str], str] = lambda _: "") -> str:
+    """The text without letters that nobody sees: bytes can be written with them, and words turned round.
+
+    What belongs to a word or a picture stays, letter by letter: a joiner inside Bengali, Indic or Arabic, or between
+    emoji; one variant of a sign. `instead`: what is put in the place of one that does not. Twice is as good as once.
+    """
+    return text if text.isascii() else RUN.sub(lambda run: "".join(_left(run, instead)), text)
+
+
+def unseen(text: str) -> str:
+    """The letters that visible() takes out, in order."""
+    runs = () if text.isascii() else RUN.finditer(text)
+    return "".join(letter for run in runs for letter, gone in zip(run[0], _taken(run), strict=True) if gone)
+
+
+def shown(text: str) -> str:
+    """The text for its owner: `[U+E0041]` for each letter that nobody sees."""
+    return visible(text, lambda letter: f"[U+{ord(letter):04X}]")
+
+
+def around_unseen(text: str, most: int = 80) -> str:
+    """The first of these places, shown, in one line; empty: there is none."""
+    text = text.removeprefix("\ufeff")  # a file's first mark is no letter
+    at = next((run.start() for run in RUN.finditer(text) if any(_taken(run))), -1) if not text.isascii() else -1
+    return one_line(shown(text[max(0, at - most // 4) : at + most]), most) if at >= 0 else ""
+
+
+def _taken(run: re.Match[str]) -> list[bool]:
+    """Of each letter of a run whether it belongs to nothing."""
+    before, after = run.string[: run.start()][-1:], run.string[run.end() :][:1]
+    may_vary = any(kind.match(before) for kind in (PICTURE, SIGN, HAN, JOINED))
+    may_join = bool(JOINED.match(before)) and (bool(JOINED.match(after)) or not after.isalnum())
+    may_tie = bool(PICTURE.match(before)) and bool(PICTURE.match(after))
+    taken: list[bool] = []
+    for letter in run[0]:
+        if VARIANT.match(letter):
+            fits, may_vary = may_vary and (letter < "\U000e0100" or bool(HAN.match(before))), False
+        else:
+            fits = letter in JOINERS and (may_join or (may_tie and letter == JOINERS[1]))
+            may_join, may_tie = may_join and not fits, may_tie and not fits
+        taken.append(not fits)
+    return taken
+
+
+def _left(run: re.Match[str], instead: Callable[[str], str]) -> Iterator[str]:
+    return (instead(letter) if gone else letter for letter, gone in zip(run[0], _taken(run), strict=True))
 
 
 # --- one line ------------------------------------------------------------------------------------------------
@@ -22,14 +89,17 @@ BEGIN = 120  # of a long reason; the rest is its end, where programs say what wa
 def one_line(text: str, longest: int = 300, end: str = "…") -> str:
     """One printable line of at most `longest` characters (at least 1). `end`: of one that was cut; "" for data.
 
-    Line ends, control characters, changes of direction, characters without width and halves of characters become one
-    blank: what stood on both sides of them must not become a new word.
+    Line ends, control characters, halves of characters and what nobody sees become one blank: what stood on both sides
+    of them must not become a new word.
     """
-    return shortened(" ".join(printable(text).split()), longest, end)
+    return visible(shortened(" ".join(printable(text).split()), longest, end))  # half an emoji ends in a joiner
 
 
 def printable(text: str, instead: str = " ", keep: str = "") -> str:
     """Each character that cannot be shown is replaced: no text can move the cursor, ring, or recolour a screen."""
+    if text.isascii() and text.isprintable():
+        return text
+    text, keep = visible(text, lambda _: instead), keep + JOINERS
     return text if text.isprintable() else "".join(c if c.isprintable() or c in keep else instead for c in text)
 
 
@@ -74,10 +144,8 @@ def bullets(lines: Iterable[str]) -> str:
 # --- Markdown of strangers -----------------------------------------------------------------------------------
 
 BREAK = "\u200b"  # no width: what stands around it is no longer one word
-HIDDEN = re.compile(  # control characters, changes of direction, and letters that only machines see
-    "[\x00-\x08\x0b-\x1f\x7f\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
-)
-# A blank takes its place: what stood on both sides must not become a new one.
+OUR_BREAK = re.compile(f"(?<=[<&@#-]){BREAK}")  # as defuse() puts it: nothing to tell the owner of
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 ACTS = (
@@ -91,15 +159,34 @@ ACTS = (
 )
 
 
+ELSEWHERE = (  # what acts in a commit, and in a pull request that becomes one
+    (re.compile(r"\[[ \t]*((?:skip|no)[ _-][\w-]+|[\w-]+[ _-]skip|skip)[ \t]*\]", re.IGNORECASE), r"(\1)"),  # [skip ci]
+    (re.compile(r"\*\*\*(?=NO_CI)", re.IGNORECASE), "** "),
+    (re.compile(r"^([ \t]*(?:[a-z][\w-]*-by|skip-checks|task))[ \t]*:", re.IGNORECASE | re.MULTILINE), r"\1 -"),
+)
+
+
+def acts_nowhere(text: str) -> str:
+    """The same words, of which none switches off a forge's checks, signs for a person or is taken for our trailer."""
+    for expression, harmless in ELSEWHERE:
+        text = expression.sub(harmless, text)
+    return text
+
+
+def legible(text: str) -> str:
+    """Lines without control characters and without what nobody sees."""
+    return CONTROLS.sub("", visible(text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
 def defuse(markdown: str, hosts: Collection[str] = ()) -> str:
     """`hosts`: names of hosts to which https links may stay. Twice is as good as once."""
-    text = COMMENT.sub(" ", HIDDEN.sub("", markdown.replace("\r\n", "\n").replace("\r", "\n")))
+    text = COMMENT.sub(" ", legible(markdown))
     listed = rf"(?:{'|'.join(map(re.escape, hosts))})(?=[/)\s]|\Z)" if hosts else "(?!)"
     text = re.sub(rf"\](?=[(:\[])(?!\(https://{listed})", "] ", text)  # no link, no picture, no definition of one
     text = re.sub(rf":(?=//)(?!(?<=\bhttps:)//{listed})", "[:]", text)
     for expression, harmless in ACTS:
         text = expression.sub(harmless, text)
-    return text
+    return acts_nowhere(text)
 
 
 # --- logs ----------------------------------------------------------------------------------------------------

@@ -156,6 +156,8 @@ class Vision:
     notes: tuple[Remark, ...] = ()
     unread: tuple[Remark, ...] = ()  # prose: only a model can read it
     warnings: tuple[Remark, ...] = ()  # for the owner
+    guard_lines: tuple[Remark, ...] = ()  # below "Don't touch", or behind `guards:`; they are notes, too
+    wishes: tuple[Remark, ...] = ()  # sentences of the notes that protect nothing
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ class Guard:
 
     note: str
     patterns: tuple[str, ...]
+    unseen: str = ""  # YYYY-MM-DD: only a model found it on that day, and the owner has not seen it yet
+    is_read: bool = True  # a model has been asked about its note, too
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,16 @@ class PlanRepository:
         vision = VISION.validate_json(row["vision_json"])
         return Accepted(row["digest"], vision, GUARDS.validate_json(row["guards_json"]))
 
+    def guards(self) -> tuple[Guard, ...]:
+        """List the guards that hold now."""
+        row = self._db.row("select guards_json from visions order by id desc limit 1")
+        return GUARDS.validate_json(row["guards_json"]) if row else ()
+
+    def guards_before(self, day: str) -> tuple[Guard, ...]:
+        """List the guards that held when that day began."""
+        row = self._db.row("select guards_json from visions where day < ? order by id desc limit 1", (day,))
+        return GUARDS.validate_json(row["guards_json"]) if row else ()
+
     def accept(self, day: str, accepted: Accepted, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
         """The vision of today, with the questions about it; `wording` by goal id (sisimpur.shared.model.lifecycle)."""
         with self._db.transaction() as db:

@@ -23,6 +23,7 @@ from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.model.lifecycle import FOLDERS, State
 from sisimpur.shared.model.naming import is_task_id
 from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.shared.model.text import printable
 from sisimpur.shared.model.work import Difficulty, Priority, TaskKind, TaskSpec
 from sisimpur.shared.system import strict_yaml
 from sisimpur.shared.system.fault import fault_point
@@ -34,7 +35,7 @@ ACCEPTANCE = "## Acceptance criteria"
 
 
 def _printable(value: str) -> str:
-    if not value.isprintable() or not value.strip():
+    if printable(value) != value or not value.strip():
         raise ValueError("is blank, or holds a control character or a line break")
     return value
 

@@ -14,14 +14,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.text import printable
+from sisimpur.shared.model.text import printable, visible
 from sisimpur.shared.model.work import MarkdownLine
 
 MAX_CHARACTERS = 100_000
 MOST_KEPT = 8  # outlines that are remembered: a day looks at the same few files again and again
 MAX_NESTING = 20  # as in CommonMark; a bullet in a bullet costs two
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-JOINERS = "\u200c\u200d"  # invisible, and part of words in Bengali and other scripts
 
 
 @lru_cache(MOST_KEPT)
@@ -101,4 +100,4 @@ def _number(token: Token) -> int:
 
 def _clean(text: str) -> str:
     """One line without control characters."""
-    return " ".join(printable(text, keep=JOINERS).split())
+    return " ".join(printable(visible(text)).split())  # as its reader sees it: no word is split by what nobody sees

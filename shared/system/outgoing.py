@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from sisimpur.shared.model.text import UNSEEN
+
 SHORTEST = 8  # characters of a known value
 WINDOW, STEP = 16, 4  # a run of WINDOW + STEP - 1 characters holds a window that begins at a multiple of STEP
 
 # What people and programs put between the parts of a value: blanks, quotes, `+`, commas, invisible characters.
-KEPT = re.compile("[^\\s\"'`+,\\\\\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
+KEPT = re.compile(f"[^\\s\"'`+,\\\\{UNSEEN}]+")
 
 # Names that belong to nobody (RFC 2606): what stands before them opens nothing.
 OF_NOBODY = r"(?!(?:[\w-]{1,63}\.){0,9}(?:example\.(?:com|net|org)|(?<=\.)(?:example|test|invalid))(?![\w.-]))"

@@ -19,6 +19,7 @@ import pydantic
 import yaml
 
 from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.model.text import around_unseen
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 20
@@ -69,6 +70,9 @@ def parse(text: str, name: str, first_line: int = 1) -> Document:
         raise Refused(f"{name}: more than {MAX_BYTES} bytes")
     if "\0" in text:
         raise Refused(f"{name}: holds a NUL byte")
+    for at, row in enumerate([] if text.isascii() else text.split("\n"), first_line):
+        if around := around_unseen(row):
+            raise Refused(f"{name}:{at}: holds what nobody sees; take it out: {around}")
     try:
         return _Builder(name, first_line).build(yaml.parse(text, Loader=Loader))
     except yaml.YAMLError as error:

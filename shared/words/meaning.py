@@ -39,9 +39,24 @@ SHORTEST = 3  # letters of a stem
 NO = re.compile(
     r"\b(don'?t|do not|does not|never|no|not|none|nobody|nothing|keep|leave|avoid|without|must stay|stays?|remains?|"
     r"mustn'?t|shouldn'?t|cannot|can'?t|won'?t|untouched|hands off|off[- ]limits|preserve|protect|freeze|frozen|"
-    r"forbidden|prohibited|stop|only)\b",
+    r"forbidden|prohibited|stop|only|nicht|kein\w*|nie|niemals|finger weg|verboten|korben? na|koro na|kore? na)\b"
+    r"|(?<!\w)(?:না|নয়|নয়|নেই|নিষেধ|নিষিদ্ধ|কখনো|কখনোই|বন্ধ)(?!\w)",
     re.IGNORECASE,
 )
+# Words that forbid to change a thing, so that a bare word beside them may be its name. They only ever add a guard.
+HANDS_OFF = re.compile(
+    r"\b(?:don'?t|do not|never|not to|must not|mustn'?t|nobody|no one|may not|should not|shouldn'?t|cannot|can'?t)\b"
+    r"(?:\W+\w+){0,3}?\W+(?:touch|change|edit|modify|alter|rewrite|delete|remove|move|rename)\w*"
+    r"|\b(?:hands off|off[- ]limits|untouched|leave\b.*\balone|finger weg|nicht (?:an\w+|ver\w+|änder\w+|berühr\w+)|"
+    r"in ruhe lassen|unangetastet|haat dio na|hat dio na|dhorben na)\b|হাত (?:দি|দে)|ধরবেন না|বদলা\w* না|স্পর্শ",
+    re.IGNORECASE,
+)
+APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʹ′＇`´", "'"))
+UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
+ENGLISH = """
+    the a is are be to of and for with on at by from it its this that these we our you your should must may can
+    any every support supporting use using new than when
+    """
 
 SILENT = """
     a an and any are as at be been by can could do each every for from had has have how i if in instead into is it its
@@ -90,7 +105,29 @@ NUMBERS = {
 
 def says_no(text: str) -> bool:
     """Words that may forbid something. Rather one question too many than a "don't" that nobody heard."""
-    return NO.search(text.replace("’", "'")) is not None
+    return NO.search(_plain(text)) is not None
+
+
+def forbids_change(text: str) -> bool:
+    """Words that forbid to change something that is named beside them."""
+    return HANDS_OFF.search(_plain(text)) is not None
+
+
+def reads_as_english(text: str) -> bool:
+    """Whether we can tell what a sentence does not say: Latin letters, and one of English's small words."""
+    plain = _plain(text)
+    words = re.findall(r"[a-z]+", plain.casefold())
+    return all(c.isascii() for c in plain if c.isalpha()) and not {*ENGLISH.split()}.isdisjoint(words)
+
+
+def is_plain_wish(text: str) -> bool:
+    """English that we can read, and that says no "no"."""
+    return reads_as_english(text) and not says_no(text)
+
+
+def _plain(text: str) -> str:
+    """One spelling of each apostrophe, and nothing that only machines see."""
+    return UNSEEN.sub("", unicodedata.normalize("NFKC", text.translate(APOSTROPHES)))
 
 
 def same(word: str) -> tuple[str, ...]:

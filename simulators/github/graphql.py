@@ -1,11 +1,13 @@
-"""The one GraphQL mutation that the local GitHub knows: a draft becomes ready for review. REST has no way to do it.
+"""The GraphQL that the local GitHub knows: a draft becomes ready for review, and when a text was edited last.
+
+REST has no way to do the one, and does not tell the other of reviews.
 
 GraphQL answers 200 also when it refuses; what went wrong stands under `errors`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sisimpur.simulators.github.call import Answer
@@ -18,12 +20,15 @@ QUERY = (
     "mutation Mutation($input: MarkPullRequestReadyForReviewInput!) "
     "{ markPullRequestReadyForReview(input: $input) { clientMutationId pullRequest { isDraft } } }"
 )
+NODES = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { lastEditedAt } } }"
 
 
 def answer(state: State, account: Account, body: Json) -> Answer:
-    query, given = _query(body), _input(body)
-    if " ".join(query.split()) != QUERY:
-        return Answer(200, {"errors": [{"message": f"The local GitHub knows only this query: {QUERY}"}]})
+    query, given = " ".join(_query(body).split()), _input(body)
+    if query == NODES:
+        return _nodes(state, account, body["variables"].get("ids"))
+    if query != QUERY:
+        return Answer(200, {"errors": [{"message": f"The local GitHub knows only these queries: {QUERY}; {NODES}"}]})
     node = given.get("pullRequestId")
     if not isinstance(node, str):
         says = "Variable $input of type MarkPullRequestReadyForReviewInput! was provided invalid value"
@@ -47,6 +52,28 @@ def _input(body: Json) -> Mapping[str, Json]:
     variables = body.get("variables") if isinstance(body, dict) else None
     given = variables.get("input") if isinstance(variables, dict) else None
     return given if isinstance(given, dict) else {}
+
+
+def _nodes(state: State, account: Account, ids: Json) -> Answer:
+    """In the order of the ids; nobody learns of what he may not read."""
+    known = {
+        node: edited
+        for repository in state.repositories.values()
+        if repository.may_read(account.login)
+        for node, edited in _edits(repository)
+    }
+    if missing := [one for one in ids if one not in known]:
+        says = f"Could not resolve to a node with the global id of '{missing[0][:100]}'"
+        error = {"type": "NOT_FOUND", "path": ["nodes", ids.index(missing[0])], "message": says}
+        return Answer(200, {"data": {"nodes": [None for _ in ids]}, "errors": [error]})
+    return Answer(200, {"data": {"nodes": [{"lastEditedAt": known[one]} for one in ids]}})
+
+
+def _edits(repository: Repository) -> Iterator[tuple[str, str | None]]:
+    yield from ((f"PRR_{review.id}", review.edited_at) for review in repository.reviews)
+    yield from ((f"PRRC_{remark.id}", remark.edited_at) for remark in repository.remarks)
+    for comment in repository.comments:
+        yield f"IC_{comment.id}", comment.updated_at if comment.updated_at != comment.created_at else None
 
 
 def _find(state: State, account: Account, node: str) -> tuple[Repository | None, Pull | None]:

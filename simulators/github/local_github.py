@@ -24,7 +24,7 @@ from sisimpur.simulators.github.api import Api, template_of
 from sisimpur.simulators.github.call import Answer, Request
 from sisimpur.simulators.github.faults import Fault, Faults
 from sisimpur.simulators.github.follow import follow
-from sisimpur.simulators.github.state import Account, Kind, Repository, Rule, Run, State
+from sisimpur.simulators.github.state import Account, Kind, Remark, Repository, Review, Rule, Run, State
 from sisimpur.simulators.github.store import stored
 from sisimpur.simulators.github.wire import Wire
 
@@ -150,6 +150,15 @@ class LocalGitHub:
 
     def workflow_run(self, full_name: str, sha: str, name: str, conclusion: str | None = "success") -> None:
         self._named(full_name).workflow_runs.append(self._a_run(sha, name, conclusion))
+
+    def edit(self, full_name: str, body: str, to: str) -> None:
+        """Somebody who may write changes a review or a remark on its page: no list of REST shows it."""
+        repository = self._named(full_name)
+        with self._api.lock:
+            said: list[Review | Remark] = [*repository.reviews, *repository.remarks]
+            for one in said:
+                if one.body == body:
+                    one.body, one.edited_at = to, self._api.now()
 
     def _rule(self, full_name: str, rule: Rule) -> None:
         self._named(full_name).rules.append(rule)

@@ -165,7 +165,7 @@ def remark(view: View, repository: Repository, pull: Pull, made: Remark) -> Json
         commit_id=pull.head_sha,
         original_commit_id=made.commit,
         created_at=made.at,
-        updated_at=made.at,
+        updated_at=made.edited_at or made.at,
         author_association=view.association(repository, made.author),
         url=here,
         html_url=web,

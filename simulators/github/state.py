@@ -82,6 +82,7 @@ class Review:
     state: str
     commit: str
     at: str
+    edited_at: str | None = None  # which no list of REST tells
 
 
 @dataclass(kw_only=True)
@@ -97,6 +98,7 @@ class Remark:
     line: int | None
     commit: str
     at: str
+    edited_at: str | None = None
 
 
 @dataclass(kw_only=True)

@@ -42,26 +42,25 @@ UNLISTED = {
     ("repos/list-commit-statuses-for-ref", 422): "No commit found for SHA",
     ("repos/create-commit-status", 422): "",
 }
-GRAPHQL = {
+
+
+def _graphql(query: str, **variables: Json) -> Json:
+    def closed(**parts: Json) -> Json:
+        return {"type": "object", "required": list(parts), "additionalProperties": False, "properties": parts}
+
+    return closed(query={"type": "string", "pattern": query}, variables=closed(**variables))
+
+
+READY = {
     "type": "object",
-    "required": ["query", "variables"],
+    "required": ["pullRequestId"],
     "additionalProperties": False,
-    "properties": {
-        "query": {"type": "string", "pattern": "^mutation Mutation.*markPullRequestReadyForReview"},
-        "variables": {
-            "type": "object",
-            "required": ["input"],
-            "additionalProperties": False,
-            "properties": {
-                "input": {
-                    "type": "object",
-                    "required": ["pullRequestId"],
-                    "additionalProperties": False,
-                    "properties": {"pullRequestId": {"type": "string"}, "clientMutationId": {"type": "string"}},
-                }
-            },
-        },
-    },
+    "properties": {"pullRequestId": {"type": "string"}, "clientMutationId": {"type": "string"}},
+}
+IDS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 100}
+COMMENT = r"^query\(\$ids: \[ID!\]!\) \{ nodes\(ids: \$ids\) \{ \.\.\. on Comment \{ lastEditedAt \} \} \}$"
+GRAPHQL = {
+    "oneOf": [_graphql("^mutation Mutation.*markPullRequestReadyForReview", input=READY), _graphql(COMMENT, ids=IDS)]
 }
 
 

@@ -199,3 +199,12 @@ def test_a_page_of_progress_that_is_there_is_kept(tmp_path: Path) -> None:
     repository(tmp_path / "site", {"README.md": "1"})
     assert main(["--home", str(tmp_path / "home"), "init", "--target", str(tmp_path / "site")]) == 0
     assert (tmp_path / "home" / "PROGRESS.md").read_text() == "mine"
+
+
+def test_a_target_without_a_commit_is_refused_without_a_word_about_keys(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["git", "init", "-q", "-b", "main", str(tmp_path / "site")], env=os.environ, timeout=30)
+    assert main(["--home", str(tmp_path / "home"), "init", "--target", str(tmp_path / "site")]) == 1
+    told = capsys.readouterr().err
+    assert "push a first commit" in told and ".env" not in told

@@ -54,6 +54,14 @@ def test_an_error_of_its_own_is_told_apart() -> None:
     ]
 
 
+def test_what_nobody_sees_is_told_once_for_each_place_and_a_flood_is_cut() -> None:
+    note, logged, told = heard()
+    for shown in ("a[U+200B]", "a[U+200B]", *map(str, range(100))):
+        note("meter.unseen", {"agent": "coder", "task": "t-1", "shown": (shown,)})
+    assert told[0] == "coder t-1: what nobody sees was taken out of a request; it stood here: a[U+200B]"
+    assert (len(told), len(logged)) == (50, 102)
+
+
 def test_what_is_not_tried_again_is_said_by_whoever_asked() -> None:
     note, _, told = heard()
     note("meter.failed", {"again": False, "status": 400})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def plays(model: ScriptedModel, *tasks: dict[str, object], **reading: object) ->
 
 
 SUM = goals_of(VISION)[0]
+TWO = f"{VISION}- Tell more in the readme\n"
 
 
 def test_the_same_day_again_asks_nobody_and_changes_nothing(stage: Stage, model: ScriptedModel) -> None:
@@ -173,11 +175,31 @@ def test_the_caps_hold_and_the_rest_waits(stage: Stage, model: ScriptedModel) ->
         assert "the next call may cost up to $" in told and "; $0.00 is left; for more, " in told
 
 
-@pytest.mark.parametrize("status", [500, 400])
-def test_a_model_that_is_away_costs_no_attempt_and_is_asked_again_later(
-    stage: Stage, model: ScriptedModel, status: int
+REFUSAL = {"status": 400, "error": {"type": "invalid_request_error", "message": "messages.0 is not fit"}}
+
+
+@pytest.mark.parametrize("role", ["Coder", "Reviewer"])
+def test_a_refused_request_is_the_trouble_of_its_task_and_the_others_go_on(
+    stage: Stage, model: ScriptedModel, role: str
 ) -> None:
-    model.play([reads(), plans(task(SUM)), {**CODES, "status": status, "error": {"message": "down"}}])
+    """The vendor is there, and takes what others ask: nobody rests."""
+    stage.given_vision(TWO)
+    first, second = goals_of(TWO)
+    tasks = plans(task(first, "Adders"), task(second, "Readers", files=["README.md"]))
+    refusal = {"when": {"system": f"^You are the {role}", "user": "Adders"}, "times": "any", **REFUSAL}
+    model.play([reads(), tasks, refusal, CODES, APPROVES])
+    began = stage.clock.now()
+    (problem,) = stage.run_day()
+    assert stage.clock.now() - began < timedelta(minutes=5)
+    assert "messages.0 is not fit" in problem
+    one, other = stage.states()
+    assert (stage.states()[one], stage.states()[other]) == ("backlog" if role == "Coder" else "in_review", "in_review")
+    assert any(line.startswith(f"{other}: review:") for line in stage.said)
+    assert not any(line.startswith(f"{one}: review:") for line in stage.said)
+
+
+def test_a_model_that_is_away_costs_no_attempt_and_is_asked_again_later(stage: Stage, model: ScriptedModel) -> None:
+    model.play([reads(), plans(task(SUM)), {**CODES, "status": 500, "error": {"message": "down"}}])
     stage.given_config("agents", engine="{patience: 0}")
     (problem,) = stage.run_day()
     assert "the model" in problem

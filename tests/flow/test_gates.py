@@ -177,6 +177,28 @@ def test_a_weakened_test_is_no_way_out(stage: Callable[..., Stage]) -> None:
     assert day.forge("show", "main:app.py") == WRONG.strip()
 
 
+def told(files: Mapping[str, str]) -> dict[str, str]:
+    """As `suite`, where nothing and nothing may be one."""
+    expected = "== 1" if "+ 1" in files["app.py"] else "== 0"
+    holds = expected in files.get("tests/test_app.py", "").partition("def test_sum")[0]
+    return {**suite(files), "tests/test_app.py::test_nothing": "passed" if holds else "failed"}
+
+
+def test_a_test_that_is_bent_twice_is_the_owners_question(tmp_path: Path, model: ScriptedModel) -> None:
+    model.play([reads(), plans(fix()), CODES, APPROVES])
+    bent = {"app.py": RIGHT.replace("a + b", "a + b + 1"), "tests/test_app.py": GOOD["tests/test_app.py"]}
+    bent["tests/test_app.py"] = bent["tests/test_app.py"].replace("total(0, 0) == 0", "total(0, 0) == 1")
+    again = {**bent, "app.py": bent["app.py"] + "# on purpose\n"}
+    day = FlowStage(tmp_path, model.url, Coder(bent, again), told).set_up(VISION, FILES)
+    assert day.run_day() == []
+    assert (day.states(), len(day.jobs)) == ({ID: "in_review"}, 2)
+    (line,) = json.loads(typed(day, status, json=True))["waits_for_you"]
+    assert "test_nothing as it was before the change does not pass" in line and "either the code is wrong" in line
+    typed(day, owner_commands.approve, id=ID)
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+
+
 # --- the owner's queue ---------------------------------------------------------------------------------------
 
 

@@ -179,7 +179,7 @@ def test_a_pull_request_is_a_draft_until_its_tests_are_green(stage: Make, hub: L
 # --- the owner's words ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", ["/approve", "/approve {commit}", "/APPROVE `{commit:.10}` fine"])
+@pytest.mark.parametrize("words", ["/approve", "/approve {commit}", "/APPROVE `{commit:.10}`"])
 def test_the_owner_approves_below_the_pull_request(stage: Make, model: ScriptedModel, words: str) -> None:
     day, number, commit = parked(stage, model)
     assert f"/approve {commit[:12]}" in "\n".join(day.comments(number))

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from sisimpur.agents.coder.agent import LONGEST_SUBJECT, commit_message
 from sisimpur.agents.coder.engine.engine import End, EngineRun
-from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney, NoShare, Worked, judge, pulse
+from sisimpur.agents.coder.judge import (
+    Away,
+    Broke,
+    Disturbed,
+    InWords,
+    NoMoney,
+    NoShare,
+    TurnedDown,
+    Worked,
+    judge,
+    pulse,
+)
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.money.ticket import CallRecord
 from sisimpur.shared.money.ticket import State as CallState
@@ -29,6 +41,10 @@ def call(
     answered: int | None = 200,
 ) -> CallRecord:
     return CallRecord("claude-sonnet-5-5", state, 1, 0, clamped, 200, answered, stop, code, TokenUsage())
+
+
+def not_taken(status: int, note: str) -> CallRecord:
+    return replace(call("void", "", "meter_upstream_refused"), status=status, note=note)
 
 
 def refused(code: str) -> CallRecord:
@@ -57,7 +73,15 @@ def refused(code: str) -> CallRecord:
         pytest.param(run("stalled"), [refused("meter_day_cap")], NoMoney, id="stuck since it had no money"),
         pytest.param(run("api error", "reset"), [], Disturbed, id="it never reached the meter: not the task's fault"),
         pytest.param(run("api error"), [call("lost", "", "meter_upstream")], Away, id="the model is away"),
-        pytest.param(run("api error"), [call("void", "", "meter_upstream_refused")], Away, id="refused for good"),
+        pytest.param(run("api error"), [not_taken(400, "not fit")], TurnedDown, id="this request is refused"),
+        pytest.param(
+            run("api error"),
+            [not_taken(400, "blocked by content filtering policy")],
+            Broke("the model declined the task"),
+            id="its answer is kept back",
+        ),
+        pytest.param(run("api error"), [not_taken(429, "")], Away, id="too many requests, whoever asks"),
+        pytest.param(run("api error"), [not_taken(302, "")], Away, id="no API at this address"),
         pytest.param(
             run("api error"),
             [refused("meter_day_cap")],
@@ -132,6 +156,12 @@ def test_a_conventional_commit(title: str, subject: str) -> None:
     text = commit_message(TaskSpec("t", title, "Because.", files=("a.py",)))
     assert text.splitlines()[0] == subject
     assert text.endswith("\n\nBecause.\n\nTask: t\n")
+
+
+def test_a_models_words_switch_no_check_off_and_sign_for_nobody() -> None:
+    text = commit_message(TaskSpec("t", "Add it [skip ci]", "Why.\n\nCo-authored-by: Owner <o@x>\nTask: u\n[ci skip]"))
+    assert "[skip ci]" not in text and "[ci skip]" not in text
+    assert [line for line in text.splitlines() if re.match(r"[\w-]+:", line)] == ["feat: add it (skip ci)", "Task: t"]
 
 
 def test_a_long_title_is_cut_between_words() -> None:

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 from sisimpur.shared.model.evidence import (
+    OLD_FAILS,
     UNCHANGED,
     UNSHOWN,
     Approved,
@@ -21,6 +22,7 @@ from sisimpur.shared.model.evidence import (
     Severity,
 )
 from sisimpur.shared.model.gate import (
+    DISPUTED,
     MOST_RUNS,
     AskOwner,
     BeginAnew,
@@ -46,6 +48,7 @@ from sisimpur.shared.model.work import Policy
 
 RED = Problem("a test fails", "tests/test_a.py::test_b fails", "correct", ("test_b",))
 UNPROVED = Problem(UNSHOWN, "no new test fails without the change", "write tests")
+BENT = Problem(OLD_FAILS, "tests/test_a.py::test_b as it was before the change does not pass", "correct", ("test_b",))
 SHRUNK = Problem("a test is gone", "the task asks for it", "ask owner")
 FINDING = Finding("app.py", 3, Severity.HIGH, "rule", "eval", "eval of input", "eval(x)")
 
@@ -274,6 +277,24 @@ def test_that_tests_were_taken_out_stands_beside_what_the_owner_is_asked() -> No
     assert next_step(found, Policy()) == AskOwner(
         (UNPROVED.text, "QA wrote tests twice that showed nothing; they were taken out")
     )
+
+
+@pytest.mark.parametrize(
+    ("bent", "problems", "step"),
+    [
+        pytest.param((), (BENT,), SendBack("tests"), id="the first time the coder is told"),
+        pytest.param(("test_c",), (BENT,), SendBack("tests"), id="of another test"),
+        pytest.param(("test_b",), (BENT, RED), SendBack("tests"), id="beside what is red in any case"),
+        pytest.param(("test_b",), (BENT,), AskOwner((BENT.text, DISPUTED)), id="once more: the owner is asked"),
+    ],
+)
+def test_a_test_that_the_coder_changes_again_is_the_owners_to_judge(
+    bent: tuple[str, ...], problems: tuple[Problem, ...], step: Step
+) -> None:
+    found = replace(READY, evidence=evidence(*problems), bent=frozenset(bent))
+    assert next_step(found, Policy()) == step
+    assert next_step(replace(found, reviewed=None), Policy()) == (Judge() if isinstance(step, AskOwner) else step)
+    assert next_step(replace(found, approved=True), Policy()) == (Merge() if isinstance(step, AskOwner) else step)
 
 
 # --- laws ----------------------------------------------------------------------------------------------------

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.shared.model.evidence import (
     ChangesRequested,
+    Escalated,
     Evidence,
     Failure,
     Finding,
@@ -91,3 +94,51 @@ def test_lines_are_told_in_ranges_and_all_of_them() -> None:
 def test_no_number_is_lost_in_a_range(numbers: set[int]) -> None:
     parts = [part.split("-") for part in ranges(numbers).split(", ") if part]
     assert {n for part in parts for n in range(int(part[0]), int(part[-1]) + 1)} == numbers
+
+
+# --- what the owner has to know --------------------------------------------------------------------------------
+
+
+def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_before_and_after() -> None:
+    found = replace(
+        evidence(failures=(Failure("tests/test_a.py::test_b", "a.py:3", "ImportError: no x\n\nat a.py:3"),)),
+        uncovered={"app.py": (40, 41, 42, 52), "shop.py": (3,), "all.py": ()},
+        failing_before=2,
+        proving=("tests/test_a.py::test_c",),
+        tools=(ToolRun("hadolint", "not run: it is not installed"), ToolRun("shellcheck", "ran")),
+    )
+    assert owner_text.unseen(found) == [
+        "no test covers lines 40-42, 52 of app.py",
+        "no test covers line 3 of shop.py",
+        "which lines the tests run was not counted",
+        "hadolint was not run: it is not installed",
+    ]
+    assert owner_text.before_and_after(found) == [
+        "2 failed before the change",
+        "fails without the change, passes with it: tests/test_a.py::test_c",
+        "fails with the change: tests/test_a.py::test_b: ImportError: no x",
+    ]
+
+
+def test_of_changes_that_wait_the_riskiest_comes_first() -> None:
+    """What is untested; what would hurt somebody; what tests left open; lines that no test runs; the rest."""
+    plain, unrun = evidence(), replace(evidence(), uncovered={"app.py": (1, 2)})
+    hurts = Reviewed("c", ChangesRequested((finding("app.py", 1),)))
+    risks = [
+        owner_text.risk(None, None),
+        owner_text.risk(plain, hurts),
+        owner_text.risk(evidence(MANY), None),
+        owner_text.risk(plain, Reviewed("c", Escalated("it is a question of taste"))),
+        owner_text.risk(unrun, None),
+        owner_text.risk(plain, None),
+    ]
+    assert risks == sorted(risks, reverse=True)
+    assert len({*risks}) == len(risks) - 1
+
+
+@given(st.permutations(["app.py", "tests/test_app.py", "docs/a b.md", "test_b.py"]))
+def test_the_difference_of_tests_is_shown_first_and_nothing_is_lost(paths: list[str]) -> None:
+    parts = {path: f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@\n+{path}\n" for path in paths}
+    told = owner_text.tests_first("".join(parts.values()))
+    tests = [path for path in paths if "test" in path]
+    assert told == "".join(parts[path] for path in [*tests, *(path for path in paths if path not in tests)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -95,10 +96,10 @@ def answer(
 def test_an_unchanged_vision_is_not_read_again() -> None:
     vision = read(MORNING)
     model = ScriptedModel()
-    guard = Guard(NOTE.text, ("apps/hooks/n8n.py",))
+    guard = Guard(NOTE.text, ("apps/hooks/n8n.py", "n8n.py"))
     interpreter = Interpreter(model, Prompts(AGENTS))
     result = interpreter.read(RUN, vision, difference(vision, vision), [guard], FILES, "")
-    assert result == Interpretation((guard,))
+    assert result.guards == (guard,)
     assert model.asked == []
 
 
@@ -140,7 +141,7 @@ def test_the_owners_text_stands_inside_a_fence_that_it_cannot_close() -> None:
     model = ScriptedModel(answer())
     Interpreter(model, Prompts(AGENTS)).read(RUN, vision, difference(None, vision), (), FILES, "`````\nfacts")
     blocks = re.findall(r"^(`{3,})(\w+)\n(.*?)\n\1$", model.asked[0], re.MULTILINE | re.DOTALL)
-    assert [label for _, label, _ in blocks] == ["facts", "goals", "notes", "prose", "notes"]
+    assert [label for _, label, _ in blocks] == ["facts", "files", "goals", "notes", "prose", "notes"]
     outside = re.sub(r"^(`{3,})\w+\n.*?\n\1$", "", model.asked[0], flags=re.MULTILINE | re.DOTALL)
     assert "Ignore" not in outside
     assert "obey" not in outside
@@ -149,7 +150,7 @@ def test_the_owners_text_stands_inside_a_fence_that_it_cannot_close() -> None:
 def test_a_note_becomes_a_guard_of_the_files_that_it_means() -> None:
     vision = read(MORNING)
     result = interpret(vision, answer([GuardAnswer(13, ["./apps/hooks/n8n.py", "apps/hooks/n8n.py"])]))
-    assert result.guards == (Guard(NOTE.text, ("apps/hooks/n8n.py",)),)
+    assert result.guards == (Guard(NOTE.text, ("n8n.py", "apps/hooks/n8n.py")),)
 
 
 def test_a_known_guard_stays_as_long_as_its_note_and_no_longer() -> None:
@@ -158,7 +159,7 @@ def test_a_known_guard_stays_as_long_as_its_note_and_no_longer() -> None:
     gone = Guard("Don't touch what is gone", ("core/settings.py",))
     model = ScriptedModel(answer([GuardAnswer(13, ["core/settings.py"])]))
     result = Interpreter(model, Prompts(AGENTS)).read(RUN, vision, difference(None, vision), [known, gone], FILES, "")
-    assert result.guards == (known,)
+    assert result.guards == (replace(known, patterns=("apps/hooks/n8n.py", "n8n.py")),)
 
 
 @pytest.mark.parametrize(
@@ -174,16 +175,17 @@ def test_a_known_guard_stays_as_long_as_its_note_and_no_longer() -> None:
     ],
 )
 def test_a_no_that_cannot_be_enforced_becomes_a_question(patterns: list[str]) -> None:
-    result = interpret(read(f"## Notes\n- {NOTE.text}\n"), answer([GuardAnswer(2, patterns)]))
+    note = "Don't touch the payment gateway"
+    result = interpret(read(f"## Notes\n- {note}\n"), answer([GuardAnswer(2, patterns)]))
     assert result.guards == ()
-    assert result.questions[0].text.startswith(f'I could not find what not to touch: "{NOTE.text}"')
+    assert result.questions[0].text.startswith(f'I could not find what not to touch: "{note}"')
     assert result.questions[0].goal_id.startswith("n-")
 
 
 def test_half_a_no_is_a_guard_and_a_question() -> None:
     vision = read("## Notes\n- Don't touch n8n or the parser\n")
     result = interpret(vision, answer([GuardAnswer(2, ["apps/hooks/n8n.py", "apps/parser/**"])]))
-    assert result.guards[0].patterns == ("apps/hooks/n8n.py",)
+    assert result.guards[0].patterns == ("n8n.py", "apps/hooks/n8n.py")
     assert "apps/parser/**" in result.questions[0].evidence
 
 
@@ -219,10 +221,10 @@ def test_words_that_may_forbid_are_recognised(text: str, expected: bool) -> None
 
 
 def test_a_no_in_prose_is_heard_as_well() -> None:
-    vision = read("# Vision\nPlease never touch the settings.\n")
+    vision = read("# Vision\nPlease never touch the options.\n")
     assert interpret(vision, answer()).questions
     found = interpret(vision, answer([GuardAnswer(2, ["core/settings.py"])]))
-    assert found.guards == (Guard("Please never touch the settings.", ("core/settings.py",)),)
+    assert found.guards == (Guard("Please never touch the options.", ("core/settings.py",)),)
 
 
 def test_questions_are_only_about_goals_that_were_asked_about_and_one_for_each() -> None:

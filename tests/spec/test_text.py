@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.shared.model.text import defuse, one_line, printable
+from sisimpur.shared.model.text import JOINERS, around_unseen, defuse, one_line, printable, shown, unseen, visible
 
 HOSTS = ("github.com",)
 ACTS = re.compile(
@@ -51,6 +51,14 @@ SIGNS = st.sampled_from([*"@#<>/![]():&;\\-1a\n \r", "https:", "//", "<!--", "--
         pytest.param("https://github.com@evil.example", "https[:]//github.com@evil.example", id="a user named so"),
         pytest.param("http://github.com/a", "http[:]//github.com/a", id="a listed host without encryption"),
         pytest.param("\u202eabc\u200b\x07\U000e0041", "abc", id="what people cannot see"),
+        pytest.param("x [skip ci] [CI skip] [no-ci] [skip]", "x (skip ci) (CI skip) (no-ci) (skip)", id="no checks"),
+        pytest.param("***NO_CI*** a", "** NO_CI*** a", id="no checks elsewhere"),
+        pytest.param(
+            "a\n\nSigned-off-by: A <a@b>\nskip-checks: true\nTask: t",
+            "a\n\nSigned-off-by - A <\u200ba@b>\nskip-checks - true\nTask - t",
+            id="a signature and trailers",
+        ),
+        pytest.param("[no, ok] see [notes] and [a b] by: me", "[no, ok] see [notes] and [a b] by: me", id="brackets"),
         pytest.param("- [ ] a\n- [x] b\n\n| a |\n", "- [ ] a\n- [x] b\n\n| a |\n", id="ordinary Markdown stays"),
     ],
 )
@@ -101,7 +109,8 @@ def test_whatever_was_written_it_is_one_bounded_line_of_what_can_be_seen(text: s
     line = one_line(text, longest)
     assert len(line) <= longest
     assert len(line.splitlines()) <= 1
-    assert not {unicodedata.category(c) for c in line} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert not {unicodedata.category(c) for c in line if c not in JOINERS} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert not unseen(line)
     assert one_line(line, longest) == line
     line.encode()
 
@@ -124,11 +133,65 @@ def test_one_line_reads(text: str, line: str) -> None:
     assert one_line(text, 10) == line
 
 
-@pytest.mark.parametrize("unseen", UNSEEN)
-def test_no_character_that_cannot_be_seen_is_left(unseen: str) -> None:
-    assert one_line(f"a{unseen}b").isprintable()
-    assert printable(unseen, "").isprintable()
+@pytest.mark.parametrize("letter", UNSEEN)
+def test_no_character_that_cannot_be_seen_is_left(letter: str) -> None:
+    assert one_line(f"a{letter}b").isprintable()
+    assert printable(letter, "").isprintable()
 
 
 def test_what_is_kept_is_named() -> None:
     assert printable("a\tb\nc\0", "?", keep="\n\t") == "a\tb\nc?"
+
+
+# --- what nobody sees ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "র\u200d্যাব",  # the joiner makes another word
+        "ক্\u200cষ",
+        "প্রাক্\u200c-",
+        "می\u200cخواهم",
+        "👨\u200d👩\u200d👧\u200d👦",
+        "👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 🏳\ufe0f\u200d🌈 1\ufe0f\u20e3 ©\ufe0f",
+        "葛\U000e0100",
+        "a\tb\r\n\x0c",
+    ],
+)
+def test_what_belongs_to_a_word_or_a_picture_stays_letter_by_letter(text: str) -> None:
+    assert visible(text) == text == shown(text) and not unseen(text) and not around_unseen(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "owner"),
+    [
+        ("a\u200db\u200cc", "abc", "a[U+200D]b[U+200C]c"),
+        ("র\u200d\u200d্যাব", "র\u200d্যাব", "র\u200d[U+200D]্যাব"),
+        ("ব\u200da", "বa", "ব[U+200D]a"),
+        ("я\u200dб", "яб", "я[U+200D]б"),
+        ("👨\u200dx", "👨x", "👨[U+200D]x"),
+        ("👨\u200c👩", "👨👩", "👨[U+200C]👩"),
+        ("x\ufe0f😀\ufe0f\ufe01\U000e0101", "x😀\ufe0f", "x[U+FE0F]😀\ufe0f[U+FE01][U+E0101]"),
+        ("😀\U000e0101", "😀", "😀[U+E0101]"),
+        ("a\u202eb\u2066\u200e\u061c", "ab", "a[U+202E]b[U+2066][U+200E][U+061C]"),
+        ("\U000e0041\u200b\u00ad\u2060\ufeff\u3164", "", "[U+E0041][U+200B][U+00AD][U+2060][U+FEFF][U+3164]"),
+    ],
+)
+def test_what_nobody_sees_is_taken_out_and_shown_to_its_owner(text: str, left: str, owner: str) -> None:
+    assert (visible(text), shown(text)) == (left, owner)
+    assert around_unseen(text) == " ".join(owner.split())
+
+
+UNSEEN_AND_AROUND = st.text(
+    st.sampled_from("a1 র্ষমক👨❤я葛\u200c\u200d\ufe0f\ufe01\u180b\u200b\u202e\U000e0041\U000e0101")
+)
+
+
+@given(UNSEEN_AND_AROUND)
+def test_taking_out_twice_is_as_good_as_once_and_takes_no_letter_that_is_seen(text: str) -> None:
+    left = visible(text)
+    assert visible(left) == left
+    assert not unseen(left) and sorted(left + unseen(text)) == sorted(text)
+    assert re.sub("[^a1 র্ষমক👨❤я葛]", "", left) == re.sub("[^a1 র্ষমক👨❤я葛]", "", text)
+    assert not re.search("[\u200c\u200d]{2}|[a1я ][\u200c\u200d]|^[\u200c\u200d\ufe0f]", left)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sisimpur.agents.devops.drivers.driver import Release
 from sisimpur.shared.model.deployment import PLACES, Place, Running
-from sisimpur.shared.model.text import HIDDEN, one_line
+from sisimpur.shared.model.text import legible, one_line
 
 HOME, PLACE, COMMIT = "sisimpur.home", "sisimpur.place", "sisimpur.commit"  # labels
 SHORT = 12  # digits of a commit in the name of an image
@@ -149,4 +149,4 @@ def without_noise(said: str) -> str:
 def plain(said: str) -> str:
     """Remove colours and what cannot be printed; a line keeps what was printed over it last."""
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in said.split("\n"))
-    return HIDDEN.sub("", COLOURS.sub("", "\n".join(lines)))
+    return legible(COLOURS.sub("", "\n".join(lines)))

@@ -21,7 +21,7 @@ from sisimpur.agents.devops.drivers.owner_command import OwnerCommand, surroundi
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Place
 from sisimpur.shared.model.errors import Misconfigured, Stumble
-from sisimpur.shared.model.text import HIDDEN
+from sisimpur.shared.model.text import legible
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import move, remove_folder, sync_folder
@@ -191,4 +191,4 @@ def _check(db: sqlite3.Connection) -> str:
 
 
 def _words(text: str) -> str:
-    return " ".join(HIDDEN.sub("", text).split())[:LONGEST]
+    return " ".join(legible(text).split())[:LONGEST]

@@ -15,7 +15,7 @@ from pathlib import Path
 from sisimpur.agents.devops.drivers.release_files import release_env
 from sisimpur.shared.config.settings_deploy import PlaceSettings
 from sisimpur.shared.model.errors import Misconfigured, Stopping
-from sisimpur.shared.model.text import HIDDEN
+from sisimpur.shared.model.text import legible
 from sisimpur.shared.system import process
 from sisimpur.shared.system.outgoing import Outgoing
 from sisimpur.shared.system.process import Finished
@@ -98,7 +98,7 @@ class OwnerCommand:
 
 def tail(text: str) -> str:
     """The last lines, readable."""
-    lines = HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip().splitlines()
+    lines = legible(text).rstrip().splitlines()
     return "\n".join(lines[-TAIL_LINES:])[-TAIL_CHARS:]
 
 

@@ -14,6 +14,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBra
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
 from sisimpur.shared.model.change import needs_owner
 from sisimpur.shared.model.evidence import (
+    OLD_FAILS,
     Answers,
     Approved,
     ChangesRequested,
@@ -133,7 +134,9 @@ class ReviewFacts:
     task_cap: int
     turns: TestTurns
 
-    def submission(self, known: TaskRecord, vision: Vision | None, guards: Sequence[str] = ()) -> ReviewState | None:
+    def submission(
+        self, known: TaskRecord, vision: Vision | None, guards: Sequence[str] = (), unseen: Sequence[str] = ()
+    ) -> ReviewState | None:
         """None if the commit is not in our mirror. `guards`: what the owner says now not to touch."""
         gates, commit = self.gates, self.commits.newest(known)
         if not commit:
@@ -151,6 +154,7 @@ class ReviewFacts:
             goal="early" if self.branches.lands_early(known) else _goal(known, vision),
             protected=seen.branch.protected,
             guarded=tuple(path for path in seen.branch.changed if matches(path, guards)),
+            unseen=tuple(unseen),
             pull_state=self.pulls.state(known.id),
             head=self.pulls.foreign_head(known.id, commit),
             evidence=evidence,
@@ -159,6 +163,7 @@ class ReviewFacts:
             contradicted=gates.coder_said(known.id, commit),
             reviews_begun=gates.begun("review", known.id, commit),
             fingerprints=frozenset(self._fingerprints(known)),
+            bent=frozenset(self._bent(known)),
             writing=self.turns.at(known, commit),
             told="\n".join(parked.reasons) if parked and parked.subject == seen.subject else "",
             into="" if lands(known) else self.branches.target(known),
@@ -187,6 +192,15 @@ class ReviewFacts:
             return ""
         now = mirror.tree_id(tip)
         return "now" if now == place.trees[-2] else "later" if now in place.trees[:-2] else ""
+
+    def _bent(self, known: TaskRecord) -> Iterable[str]:
+        """Old tests that an earlier attempt was sent back for, since it changed them to fit."""
+        newest = self.commits.newest(known)
+        for commit in {self.commits.of(known, attempt) for attempt in sent_back(known)} - {newest}:
+            found = self.gates.evidence(known.id, commit)
+            yield from (
+                test for one in (found.problems if found else ()) if one.rule == OLD_FAILS for test in one.tests
+            )
 
     def _fingerprints(self, known: TaskRecord) -> Iterable[str]:
         """Of corrections. A commit that was read once more, since somebody answered, is none yet."""

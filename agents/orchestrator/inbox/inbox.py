@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests
 from sisimpur.agents.orchestrator.board.session import Session
-from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers, Word
+from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers
+from sisimpur.agents.orchestrator.inbox.orders import AskedBack, Channel, OwnerAnswer, answers_in, counting
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
 from sisimpur.shared.forge.forge import Comment, Forge, Pull, RateLimited
@@ -18,7 +17,6 @@ from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.fault import fault_point
 
-SHORTEST = 7  # digits of a commit's name
 MOST_DIGITS = 4  # of a finding's number; a longer one is how its letters begin
 
 
@@ -53,10 +51,14 @@ class Inbox:
         """Each word is written down before it is acted on; what a kill cuts off is acted on again, to the same end."""
         journal, now = self.publishing.journal, self.session.now()
         new = [comment for comment in self.forge.comments(pull.number) if self._is_new(known, comment)]
-        answers = counting(answers_in(new))
+        channel = Channel((known.id,), self.commits.newest(known))
+        answers = counting(answers_in(self._as_written(new), channel))
         for comment in new:
             journal.intend(self._key(known, comment), "hear", known.id, comment.id, now)
-        said = [(answer.word, self._give(known, pull, answer)) for answer in answers]
+        said = [
+            (one.wrote, one.question) if isinstance(one, AskedBack) else (one.word, self._give(known, pull, one))
+            for one in answers
+        ]
         fault_point("answer.given")
         for comment in new:
             journal.achieved(self._key(known, comment), comment.id)
@@ -79,11 +81,22 @@ class Inbox:
         is_his = self.rules.is_owner(comment.author) and not comment.ours
         return is_his and not self.publishing.journal.outcome_of(self._key(known, comment))
 
+    def _as_written(self, new: Sequence[Comment]) -> list[Comment]:
+        """With what the forge knows of changes since: not all of it stands in its lists."""
+        edited = self.forge.edited(new)
+        return [replace(comment, edited=comment.id in edited) for comment in new]
+
     def _key(self, known: TaskRecord, comment: Comment) -> str:
-        return f"{known.id}:heard:{comment.id}"
+        """One that was heard is heard once more when it has been changed."""
+        return f"{known.id}:heard:{comment.id}{':edited' if comment.edited else ''}"
 
     def _give(self, known: TaskRecord, pull: Pull, answer: OwnerAnswer) -> str:
-        """What came of it, in words for him. He has closed it himself: of his words only the reason is left to keep."""
+        """What came of it, in words for him."""
+        told = self._done(known, pull, answer)
+        return f"{told}. What nobody sees was taken out of your words: `{answer.unseen}`" if answer.unseen else told
+
+    def _done(self, known: TaskRecord, pull: Pull, answer: OwnerAnswer) -> str:
+        """He has closed it himself: of his words only the reason is left to keep."""
         state = self.answers.state(known.id)
         try:
             if answer.over:
@@ -104,8 +117,6 @@ class Inbox:
 
     def _approve_over(self, known: TaskRecord, state: State, answer: OwnerAnswer) -> str:
         """A number is that of the findings that stood there when the owner wrote."""
-        if answer.task not in ("", known.id):
-            return f"this is the pull request of {known.id}, not of {answer.task}: nothing is settled"
         read = self.answers.gates.begun_at("review", known.id, self.commits.newest(known))
         if answer.over.isdecimal() and len(answer.over) < MOST_DIGITS and read and read > answer.at:
             return "it was read again since: name the finding by its letters, or write the number that it has now"
@@ -117,88 +128,7 @@ class Inbox:
         """The commit that the owner names, or what waited when he wrote: never a change that he has not seen."""
         commit, parked = self.commits.newest(known), self.answers.gates.parked(known.id)
         is_later = parked is not None and parked.at is not None and parked.at > answer.at
-        is_named = len(answer.commit) >= SHORTEST and commit.startswith(answer.commit)
-        if not is_named if answer.commit else is_later:
+        if not commit.startswith(answer.commit) if answer.commit else is_later:
             return f"the change has moved on since; to merge what is there now write: /approve {commit[:12]}"
         self.answers.approve(known.id, state, answer.why)
         return f"{commit[:12]} is approved"
-
-
-# --- a comment or a review -> what the owner answers with it -------------------------------------------------
-
-
-COMMAND = re.compile(r"/(approve|retry|reject|cancel|retest)\b[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
-OVER = re.compile(
-    r"(?:(\S+)[ \t]+)?(?:--)?over[ \t]+[`'\"#]*(\d+|(?=\w*\d)[0-9a-f]+|[0-9a-f]{7,})\b[`'\".,:;]*\s*", re.I
-)
-COMMIT = re.compile(r"(?=.*\d)[0-9a-f]{4,40}|[0-9a-f]{7,40}")  # or what is meant to be one
-NO_COMMIT = "none"  # no commit is called so: nothing is approved
-LONGEST = 4_000  # characters of one answer
-
-
-@dataclass(frozen=True)
-class OwnerAnswer:
-    word: Word
-    at: datetime
-    why: str = ""
-    commit: str = ""  # the one that he approves; empty: whatever waited when he wrote
-    over: str = ""  # the finding that he settles, and nothing else
-    task: str = ""  # which he names beside it
-
-
-def answer_in(comment: Comment) -> OwnerAnswer | None:
-    """None: it is no answer."""
-    text = comment.body.strip()[:LONGEST]
-    if found := COMMAND.match(text):
-        return _command(found[1].lower(), found[2].strip(), comment)
-    if comment.verdict == "approve":
-        return OwnerAnswer("approve", comment.at, text, comment.sha)
-    if text and (comment.verdict or comment.path):
-        return OwnerAnswer("retry", comment.at, _placed(comment, text))
-    return OwnerAnswer("retry", comment.at) if comment.verdict == "request_changes" else None
-
-
-def _command(word: str, rest: str, comment: Comment) -> OwnerAnswer:
-    if word != "approve":
-        return OwnerAnswer(_WORDS[word], comment.at, rest)
-    if over := OVER.match(rest):
-        return OwnerAnswer("approve", comment.at, rest[over.end() :], over=over[2].lower(), task=over[1] or "")
-    words = (one.strip("`'\"()<>.,;:!").casefold() for one in rest.partition("\n")[0].split())
-    named = next((one for one in words if COMMIT.fullmatch(one)), "")
-    return OwnerAnswer("approve", comment.at, rest, named or _about(comment))
-
-
-def _about(comment: Comment) -> str:
-    """A review is about its commit; of a remark at a line GitHub moves the commit along, so it names none."""
-    return comment.sha if comment.verdict else NO_COMMIT if comment.path else ""
-
-
-_WORDS: dict[str, Word] = {"retry": "retry", "reject": "reject", "cancel": "cancel", "retest": "retest"}
-
-
-def _placed(comment: Comment, text: str) -> str:
-    return f"{comment.path}:{comment.line or '?'}: {text}" if comment.path else text
-
-
-def answers_in(comments: Iterable[Comment]) -> list[OwnerAnswer]:
-    """In order. A review is one answer: who approves, approves with his remarks at the lines."""
-    said = list(comments)
-    approved = {comment.id for comment in said if comment.verdict == "approve"}
-    found = (answer_in(comment) for comment in said if not (comment.review and comment.review in approved))
-    return [answer for answer in found if answer]
-
-
-def counting(answers: Sequence[OwnerAnswer]) -> list[OwnerAnswer]:
-    """Each word over a finding, and the last of the others."""
-    last = last_word([answer for answer in answers if not answer.over])
-    return [*(answer for answer in answers if answer.over), *([last] if last else [])]
-
-
-def last_word(answers: Sequence[OwnerAnswer]) -> OwnerAnswer | None:
-    """Of several answers, the oldest first, the last one counts; what is to be done differently adds up."""
-    if not answers:
-        return None
-    last = answers[-1]
-    if last.word != "retry":
-        return last
-    return replace(last, why="\n".join(answer.why for answer in answers if answer.word == "retry" and answer.why))

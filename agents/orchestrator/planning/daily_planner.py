@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sisimpur.agents.orchestrator.board.stuck import StuckTask
+from sisimpur.agents.orchestrator.vision.guards_told import holding, lost
 from sisimpur.shared.model.lifecycle import Board, Card, State, worded
 from sisimpur.shared.model.research import inquiry
-from sisimpur.shared.model.work import DailyPlan, Goal, Question, Remark, Vision
+from sisimpur.shared.model.work import DailyPlan, Goal, Guard, Question, Remark, Vision
 from sisimpur.shared.money.token_budget import cents
 
 
@@ -51,6 +52,7 @@ class Beside:
     """What a plan's page says besides. `cap`: of the day, in nano-dollars; `upkeep`: what came of our own look.
 
     `notes`: where what was looked up is told, by the id of its inquiry. `goals`: what was seen and said of each, by id.
+    `guards_before`: those that held when the day began.
     """
 
     questions: Sequence[Question]
@@ -59,6 +61,7 @@ class Beside:
     upkeep: Sequence[str] = ()
     stuck: Sequence[StuckTask] = ()
     goals: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    guards_before: Sequence[Guard] = ()
 
 
 def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str:
@@ -68,7 +71,8 @@ def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str
         f"# Plan for {plan.day}",
         _summary(plan, beside.cap),
         _section("Tasks", _tasks(plan, titles, board, beside.goals)),
-        _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
+        _section("Not to be touched", (f"- {line}" for line in _guards(plan, beside.guards_before))),
+        _section("Wishes that protect nothing", (f"- {remark.text}" for remark in vision.wishes)),
         _section("Questions for you", (f"- {question_line(question, titles)}" for question in beside.questions)),
         _section("Stuck until you say how it goes on", map(_stuck, beside.stuck)),
         _section("Left for another day", (f"- {goal.title} ({goal.priority})" for goal in plan.deferred)),
@@ -77,6 +81,10 @@ def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str
         _section("Remarks", (f"- {note}" for note in (*plan.notes, *_warnings(vision)))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _guards(plan: DailyPlan, before: Sequence[Guard]) -> Iterable[str]:
+    return (*holding(plan.guards, before, plan.day), *lost(plan.guards, before))
 
 
 def _summary(plan: DailyPlan, cap: int) -> str:

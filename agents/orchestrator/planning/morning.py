@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -18,10 +18,11 @@ from sisimpur.agents.orchestrator.vision.issue_goals import (
     number_of,
     own_change,
     own_words,
+    unseen_in_issues,
     with_issues,
 )
-from sisimpur.agents.orchestrator.vision.reading import Interpretation, standing
-from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_found
+from sisimpur.agents.orchestrator.vision.reading import Interpretation, ahead, standing
+from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, unseen_in, with_found, with_unseen
 from sisimpur.shared.forge.forge import Forge
 from sisimpur.shared.model.errors import ForgeError, Misconfigured, Stumble
 from sisimpur.shared.model.work import Goal, Guard, Run, Vision, VisionChange
@@ -29,6 +30,7 @@ from sisimpur.shared.store.plan_book import Accepted, PlanRepository
 from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import read_text
 
+GUARDED_BY = "names\n"  # how guards are made; another word, and each home reads its unchanged VISION.md once more
 MOST_READINGS = 12  # by a model, per day: an owner who edits all day, or answers that are never any good
 
 
@@ -67,10 +69,14 @@ class RequestedGoals:
             return ()
         known = tuple(goal for goal in goals if is_from_issue(goal))
         try:
-            return goals_in(self.forge.list_issues(rules.label or None), rules, {goal.id for goal in known})
+            issues = self.forge.list_issues(rules.label or None)
         except ForgeError as problem:  # what VISION.md says counts all the same
             self.tell(f"issues were not read: {problem}")
             return known
+        found = goals_in(issues, rules, {goal.id for goal in known})
+        for line in unseen_in_issues(issues, [goal for goal in found if goal not in known]):
+            self.tell(line)
+        return found
 
 
 @dataclass(frozen=True)
@@ -89,36 +95,46 @@ class MorningReading:
         tell = self.runs.session.tell
         text, before = self._text(), self.plans.accepted()
         asked = self.requested.goals(before)
-        digest = hashlib.sha256(f"{text}{asked or ''}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{GUARDED_BY}{text}{asked or ''}".encode()).hexdigest()
         if before and before.digest == digest:
             tell("VISION.md is unchanged")
             return
-        vision = with_issues(parse(outline(text), before.vision if before else None), asked)
+        vision = with_issues(with_unseen(parse(outline(text), before.vision if before else None), text), asked)
+        for warning in unseen_in(text):
+            tell(f"VISION.md, line {warning.line}: {warning.text}")
         change = difference(before.vision if before else None, vision)
         tell(_summary(change) or f"VISION.md has no goal yet; write a bullet below a priority in {self.path}")
-        guards = before.guards if before else ()
         with self.runs.begin("orchestrator", day=day) as run:
-            found = self._interpretation(run, own_words(vision), own_change(change), guards)
-        whole = with_found(vision, found.goals)
+            found = self._interpretation(run, own_words(vision), own_change(change), before)
+        whole = replace(with_found(vision, found.goals), wishes=found.wishes)
         self.plans.accept(day, Accepted(digest, whole, found.guards), found.questions, wordings(whole))
         new, changed, removed = len(change.new), len(change.changed), len(change.removed)
         self.runs.log(run, "vision accepted", new=new, changed=changed, removed=removed)
 
     def _interpretation(
-        self, run: Run, vision: Vision, change: VisionChange, guards: tuple[Guard, ...]
+        self, run: Run, vision: Vision, change: VisionChange, before: Accepted | None
     ) -> Interpretation:
         """The repository is only looked at when there is something to read."""
-        if not needs_reading(change, vision, guards):
+        guards = before.guards if before else ()
+        is_new = needs_reading(change, vision, guards)
+        if not (is_new or vision.notes):
             return Interpretation(standing(vision, guards))
         code = self.look(
             [remark.text for remark in change.fresh] + [goal.title for goal in change.new + change.changed]
         )
-        if self.plans.book_reading(run.day) > MOST_READINGS:
+        if before and is_new:
+            self._hold(run.day, before, ahead(vision, guards, code.files))
+        if is_new and self.plans.book_reading(run.day) > MOST_READINGS:
             raise Stumble(
                 f"a model has read VISION.md {MOST_READINGS} times today; what has changed since waits for tomorrow"
             )
         with self.runs.session.lock.released():
             return self.reader.read(run, vision, change, guards, code.files, code.text)
+
+    def _hold(self, day: str, before: Accepted, more: tuple[Guard, ...]) -> None:
+        """Guard at once what new notes name, beside the vision of last time: no "don't" waits for a model."""
+        if more:
+            self.plans.accept(day, Accepted("", before.vision, (*before.guards, *more)), (), wordings(before.vision))
 
     def _text(self) -> str:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
@@ -98,6 +98,7 @@ class PlanPage:
             goal.id: (*filter(None, [known.seen(goal)]), *beside(known.words(goal))) for goal in accepted.vision.goals
         }
         more = daily_planner.Beside(questions, self.cap(day), notes, proposed, stuck_tasks(seen), said)
+        more = replace(more, guards_before=self.plans.guards_before(day))
         text = daily_planner.render(plan, accepted.vision, seen.board, more)
         write_text(self.path, defuse(self.clean(text)))  # an editor shows pictures and follows links
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from sisimpur.agents.orchestrator.publishing.owner_text import cause_of
 from sisimpur.shared.forge.forge import CheckResult
 from sisimpur.shared.llm.prompts import quoted
 from sisimpur.shared.model.change import DEPENDENCIES
@@ -76,7 +77,7 @@ def evidence(found: Evidence) -> str:
         f"### Tests: {word}",
         f"{summary(found)}; {found.seconds:.1f} s; `{found.command or 'no tests'}` in {found.box}",
         bullets(f"{problem.text}{_tests(problem)}" for problem in found.problems),
-        bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
+        bullets(f"`{one.test}` at {_place(one)}: {cause_of(one)}" for one in found.failures[:MOST]),
         _coverage(found),
         tools(found),
         f"tested before by itself, and on this base together with {', '.join(found.together)}"
@@ -210,7 +211,7 @@ def _problems(found: Evidence | None, asked: bool) -> str:
     told = bullets([*map(_problem, problems), *(_of_tool(run) for run in found.tools if run.new)])
     alike: dict[str, list[Failure]] = {}
     for failure in found.failures:
-        alike.setdefault(_cause(failure), []).append(failure)
+        alike.setdefault(_first_paragraph(failure), []).append(failure)
     room = max(SHORTEST_TRACE, min(TRACE, WHOLE // max(1, len(alike))))
     traces = "\n\n".join(_failure(room, *failures) for failures in alike.values())
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
@@ -244,8 +245,7 @@ def _failure(room: int, failure: Failure, *same: Failure) -> str:
     return quoted(f"{failure.test} at {_place(failure)}\n{failure.text[:room]}{count}", "failure")
 
 
-def _cause(failure: Failure) -> str:
-    """The first paragraph of its text."""
+def _first_paragraph(failure: Failure) -> str:
     return failure.text.partition("\n\n")[0]
 
 

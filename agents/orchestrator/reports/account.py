@@ -158,6 +158,7 @@ class DayAccount:
     roadmap: RoadmapAccount = field(default_factory=RoadmapAccount)
     deferred: tuple[str, ...] = ()  # titles of goals that wait for another day
     questions: tuple[QuestionAccount, ...] = ()
+    guards: tuple[str, ...] = ()  # new and lost ones, and notes that protect nothing: one line each
     troubles: tuple[Trouble, ...] = ()
     stopped: str = ""  # why nothing is spent at all
     is_capped: bool = False  # the day's cap has stopped a call

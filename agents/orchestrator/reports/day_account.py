@@ -33,6 +33,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
+from sisimpur.agents.orchestrator.vision.guards_told import changes
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
 from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_for, worded
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
@@ -176,6 +177,7 @@ class DayBooks:
             roadmap=self._books.roadmap.account(day),
             deferred=self._clean(goal.title for goal in plan.deferred),
             questions=tuple(map(self._question, questions)),
+            guards=self._clean(self._guards()),
             troubles=troubles,
             stopped=ledger.paused(),
             is_capped=is_capped,
@@ -191,6 +193,10 @@ class DayBooks:
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
         )
+
+    def _guards(self) -> tuple[str, ...]:
+        plans = self._books.plans
+        return changes(plans.guards(), plans.guards_before(self._day), self._vision.wishes, self._day)
 
     def _question(self, question: Question) -> QuestionAccount:
         (text,) = self._clean((f"{question_line(question, self._titles())}{self._looked_up(question)}",))

@@ -232,8 +232,7 @@ class _Look:
 
     @cached_property
     def reach(self) -> Reach:
-        accepted = self.eyes.plans.accepted()
-        guards = tuple(pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns)
+        guards = tuple(pattern for guard in self.eyes.plans.guards() for pattern in guard.patterns)
         paths = frozenset(entry.path for entry in self.eyes.mirror.tree(self.commit) if entry.mode in FILES)
         return Reach(paths, tuple(self.eyes.allow), guards, (*self.tools.protected, *self.taken))
 

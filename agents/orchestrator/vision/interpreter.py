@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from sisimpur.agents.orchestrator.vision.goal_ids import note_id
 from sisimpur.agents.orchestrator.vision.reading import (
@@ -33,23 +35,24 @@ class Interpreter:
     def read(
         self, run: Run, vision: Vision, change: VisionChange, guards: Sequence[Guard], files: Sequence[str], facts: str
     ) -> Interpretation:
-        """Without a model call if nothing is new.
+        """Without a model call if nothing is new; what the notes name is guarded in any case.
 
         `guards` are those known from before, `files` all paths of the target, `facts` what is worth knowing of it.
         """
         known = standing(vision, guards)
-        asked = unread(change, vision, known)
-        if asked == Unread():
-            return Interpretation(known)
-        prompt = self._prompt(vision, asked, facts)
-        answer = self._asker.ask(run, prompt.system, prompt.user, VisionReading)
+        asked = replace(unread(change, vision, known), day=run.day)
+        answer = VisionReading([], [], [])
+        if asked != Unread():
+            prompt = self._prompt(vision, asked, files, facts)
+            answer = self._asker.ask(run, prompt.system, prompt.user, VisionReading)
         result = interpreted(answer, asked, vision, change.removed, known, files)
-        return Interpretation(result.guards, (*result.questions, *_too_long(asked.prose)), result.goals)
+        return replace(result, questions=(*result.questions, *_too_long(asked.prose)))
 
-    def _prompt(self, vision: Vision, asked: Unread, facts: str) -> Prompt:
+    def _prompt(self, vision: Vision, asked: Unread, files: Sequence[str], facts: str) -> Prompt:
         return self._prompts.render(
             "orchestrator/interpret",
             facts=quoted(facts, "facts"),
+            files=_block((json.dumps(path, ensure_ascii=False) for path in files), "files"),
             goals=_block(_goal_lines(vision, asked), "goals"),
             notes=_block(_numbered(asked.notes), "notes"),
             prose=_block(_numbered(asked.prose), "prose"),

@@ -6,12 +6,12 @@ else asks for is a proposal, planned and built like a goal, but never merged wit
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE
 from sisimpur.shared.forge.forge import Issue
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import around_unseen, one_line
 from sisimpur.shared.model.work import Goal, Priority, Vision, VisionChange
 
 MOST = 20  # issues that are looked at
@@ -42,6 +42,14 @@ def goals_in(issues: Sequence[Issue], rules: InboxRules, known: Collection[str] 
     ordered = sorted(goals, key=lambda goal: (goal.id not in known, number_of(goal.id)))
     kept = (*_first(ordered, is_owners=True), *_first(ordered, is_owners=False))
     return tuple(sorted(kept, key=lambda goal: (bool(goal.proposed_by), number_of(goal.id))))
+
+
+def unseen_in_issues(issues: Iterable[Issue], goals: Iterable[Goal]) -> Iterator[str]:
+    """A line for each issue behind these goals that holds what nobody sees, shown."""
+    numbers = {number_of(goal.id) for goal in goals}
+    for issue in issues:
+        if issue.number in numbers and (around := around_unseen(f"{issue.title}\n{issue.body}")):
+            yield f"issue #{issue.number} holds what nobody sees; it is not read: {around}"
 
 
 def _first(goals: Iterable[Goal], is_owners: bool) -> list[Goal]:

@@ -1,16 +1,19 @@
 """What the model says about the vision, and what of it is believed. Pure.
 
 A guard must match files of the target, a question must be about a goal that was asked about, a goal must come from the
-prose. A "no" for which no guard was found becomes a question: it is never lost in silence.
+prose. What a note names is guarded by code (named_paths); each of its sentences ends as a guard, a question or a wish
+that protects nothing (note_fates): none is lost in silence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from sisimpur.agents.orchestrator.vision.goal_ids import PROSE, identified, normalised, note_id
+from sisimpur.agents.orchestrator.vision.named_paths import TargetPaths
+from sisimpur.agents.orchestrator.vision.note_fates import NoteFate, fates, is_named_by, merged_patterns
 from sisimpur.shared.model.scope import is_plain_path, matches
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, Guard, Priority, Question, Remark, Vision, VisionChange
@@ -67,6 +70,7 @@ class Unread:
     goals: tuple[Goal, ...] = ()
     notes: tuple[Remark, ...] = ()
     prose: tuple[Remark, ...] = ()
+    day: str = field(default="", compare=False)  # on which it is asked
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -75,7 +79,7 @@ class Unread:
 
 def unread(change: VisionChange, vision: Vision, guards: Iterable[Guard]) -> Unread:
     """New and changed goals, new notes without a known guard, new prose."""
-    guarded = {guard.note for guard in guards}
+    guarded = {guard.note for guard in guards if guard.is_read}
     return Unread(
         change.new + change.changed,
         tuple(remark for remark in change.fresh if remark in vision.notes and remark.text not in guarded),
@@ -88,11 +92,12 @@ def unread(change: VisionChange, vision: Vision, guards: Iterable[Guard]) -> Unr
 
 @dataclass(frozen=True)
 class Interpretation:
-    """All guards that hold now; the new questions; the new goals from prose, with their ids."""
+    """All guards that hold now; questions; new goals from prose, with their ids; sentences that protect nothing."""
 
     guards: tuple[Guard, ...] = ()
     questions: tuple[Question, ...] = ()
     goals: tuple[Goal, ...] = ()
+    wishes: tuple[Remark, ...] = ()
 
 
 def standing(vision: Vision, guards: Iterable[Guard]) -> tuple[Guard, ...]:
@@ -109,27 +114,67 @@ def interpreted(
     known: Sequence[Guard],
     files: Sequence[str],
 ) -> Interpretation:
-    """What can be believed. `removed`: goals that left the vision; `known`: guards that hold; `files`: the target's."""
-    guards, questions = list(known), [*_questions(answer, asked.goals)]
-    for remark in asked.remarks:
-        room = MAX_PATTERNS - sum(len(guard.patterns) for guard in guards)
-        good, bad = _patterns(remark, answer, files, room)
-        if good:
-            guards.append(Guard(remark.text, good))
-        if bad or (not good and says_no(remark.text)):
-            questions.append(_lost_no(remark, bad))
-    return Interpretation(tuple(guards), tuple(questions), _found(answer, asked.prose, vision, removed))
+    """What can be believed. `removed`: goals that left the vision; `known`: guards that hold; `files`: the target's.
+
+    Code makes a guard of each name in a note, whatever the answer; what is known stays; the answer may only add.
+    """
+    target, guards, questions, wishes = TargetPaths(tuple(files)), [], [*_questions(answer, asked.goals)], []
+    held = {guard.note: guard for guard in known}
+    room = MAX_PATTERNS - sum(len(guard.patterns) for guard in known)
+    for remark in (*vision.notes, *vision.unread):
+        before = held.get(remark.text, Guard(remark.text, ()))
+        good, bad = _patterns(remark, answer, files, room) if remark in asked.remarks else ((), ())
+        room -= len(good)
+        found = _fates(remark, vision, target, (*before.patterns, *good))
+        named = merged_patterns(*(one.patterns for one in found))
+        patterns = merged_patterns(before.patterns, named, good)
+        if patterns:
+            alone = [one for one in good if one not in (*named, *before.patterns) and not is_named_by(one, remark.text)]
+            guards.append(Guard(remark.text, patterns, asked.day if alone else before.unseen))
+        lost = [one for one in found if one.fate == "question"]
+        if bad or lost:
+            questions.append(_lost_no(remark, bad, lost))
+        wishes += [Remark(one.sentence, remark.line) for one in found if one.fate == "wish"]
+    found_goals = _found(answer, asked.prose, vision, removed)
+    return Interpretation(tuple(_once(guards)), tuple(dict.fromkeys(questions)), found_goals, tuple(wishes))
+
+
+def ahead(vision: Vision, known: Sequence[Guard], files: Sequence[str]) -> tuple[Guard, ...]:
+    """What code guards of the notes that have no guard yet: it holds before a model answers, and if none does."""
+    held = {guard.note for guard in known}
+    guards = interpreted(VisionReading([], [], []), Unread(), vision, (), standing(vision, known), files).guards
+    return tuple(replace(guard, is_read=False) for guard in guards if guard.note not in held)
+
+
+def _once(guards: Iterable[Guard]) -> Iterator[Guard]:
+    """The same words on two lines are one note: its guards are one."""
+    by_note: dict[str, Guard] = {}
+    for guard in guards:
+        same = by_note.get(guard.note, guard)
+        by_note[guard.note] = replace(
+            same, patterns=merged_patterns(same.patterns, guard.patterns), unseen=same.unseen or guard.unseen
+        )
+    return iter(by_note.values())
+
+
+def _fates(remark: Remark, vision: Vision, target: TargetPaths, by_model: Sequence[str]) -> list[NoteFate]:
+    """Of prose only what says no: the rest is no note."""
+    if remark in vision.notes:
+        return fates(remark, target, by_model, remark in vision.guard_lines)
+    if not says_no(remark.text):
+        return []
+    return [one for one in fates(remark, target, by_model) if says_no(one.sentence)]
 
 
 def _patterns(
     remark: Remark, answer: VisionReading, files: Sequence[str], room: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The patterns for a note that guard something, and those that cannot be used."""
-    named = [
+    """The patterns of the answer that guard something, and those that cannot be used."""
+    said = [
         pattern.strip().removeprefix("./") for a in answer.guards if a.line == remark.line for pattern in a.patterns
     ]
-    patterns = tuple(dict.fromkeys(named))
-    good = tuple(pattern for pattern in patterns[:room] if is_guard(pattern, files))
+    patterns = tuple(dict.fromkeys(said))
+    good = tuple(pattern for pattern in patterns[: max(0, room)] if is_guard(pattern, files))
     return good, tuple(pattern for pattern in patterns if pattern not in good)
 
 
@@ -141,14 +186,20 @@ def is_guard(pattern: str, files: Sequence[str]) -> bool:
     return covered > 0 and (covered < len(files) or pattern.strip("/") in files)
 
 
-def _lost_no(remark: Remark, patterns: Sequence[str]) -> Question:
-    return Question(
-        note_id(remark),
-        f'I could not find what not to touch: "{one_line(remark.text, 200)}" (VISION.md, line {remark.line}). '
-        "I follow it as a wish, but it protects no further file until it names files or folders.",
+def _lost_no(remark: Remark, patterns: Sequence[str], lost: Sequence[NoteFate]) -> Question:
+    sentences = " / ".join(one.sentence for one in lost) or remark.text
+    seen = merged_patterns(*(one.seen for one in lost))
+    parts = (
         f"not used, they match no file, every file, or are too many: {one_line(', '.join(patterns), 200)}"
         if patterns
         else "",
+        f"it names {one_line(', '.join(seen), 200)}" if seen else "",
+    )
+    return Question(
+        note_id(remark),
+        f'I could not find what not to touch: "{one_line(sentences, 200)}" (VISION.md, line {remark.line}). '
+        "I follow it as a wish, but it protects no further file until it names files or folders.",
+        "; ".join(filter(None, parts)),
     )
 
 

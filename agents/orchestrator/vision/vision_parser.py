@@ -1,7 +1,9 @@
 """VISION.md's outline -> Vision, and the difference to the vision that was accepted last. Pure; no model is asked.
 
-Headings open sections: `Priority: CRITICAL|HIGH|MEDIUM|LOW` (goals), `Ideas`, `Notes`. A bullet in a section is one
-goal, idea or note; what is nested in it belongs to it. Everything else is prose: `unread`, for a model to look at.
+Headings open sections: `Priority: CRITICAL|HIGH|MEDIUM|LOW` (goals), `Ideas`, `Notes` or `Constraints`,
+`Don't touch`. A bullet in a section is one goal, idea or note; what is nested in it belongs to it. What stands below
+`Don't touch`, or behind `guards:` wherever, is a note that guards what it names, without a model. Everything else is
+prose: `unread`, for a model to look at.
 A bullet that is checked off, `[x]`, is done: it is read as if it were not there, so its goal counts as removed.
 """
 
@@ -11,13 +13,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE, PROSE, identified, normalised
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import around_unseen
 from sisimpur.shared.model.work import Goal, MarkdownLine, Priority, Remark, Vision, VisionChange
+from sisimpur.shared.words.meaning import APOSTROPHES
 
 MAX_GOALS = 200
+MOST_UNSEEN = 10  # lines that are told
 LONGEST_TITLE = 200
+GUARD_LINE = re.compile(r"(?<!\S)guards?\s*:\s*(?=\S)", re.IGNORECASE)
 CHECKBOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 
 
@@ -26,24 +33,27 @@ CHECKBOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 
 @dataclass(frozen=True)
 class VisionSection:
-    kind: str  # goals | ideas | notes | prose
+    kind: str  # goals | ideas | notes | guards | prose
     priority: Priority = Priority.MEDIUM
     warning: str = ""
 
 
 ELSEWHERE = VisionSection("prose")
+GUARDED = (("don", "t", "touch"), ("dont", "touch"), ("do", "not", "touch"), ("guards",))
 
 
 def _section(heading: str) -> VisionSection | None:
     """What a heading opens, whatever emoji, capitals and punctuation surround its words; None: nothing we know."""
-    words = normalised(heading)
+    words = normalised(heading.translate(APOSTROPHES))
     levels = [Priority(word) for word in words if word in set(Priority)]
     if words[:1] == ("priority",) or words[-1:] == ("priority",) or (levels and len(words) == 1):
         return VisionSection("goals", levels[0]) if levels else VisionSection("goals", warning=_unknown(heading))
     if words[:1] in (("idea",), ("ideas",)) or words == ("research", "first"):
         return VisionSection("ideas")
-    if words[:1] in (("note",), ("notes",)):
+    if words[:1] in (("note",), ("notes",), ("constraint",), ("constraints",)):
         return VisionSection("notes")
+    if words in GUARDED:
+        return VisionSection("guards")
     return None
 
 
@@ -79,11 +89,18 @@ def _blocks(outline: Sequence[MarkdownLine]) -> Iterator[Block]:
         done_at = line.level if done else None
         if done or not text:
             continue
-        if block and line.level > block.line.level:
+        is_guard = _is_guard(line.kind, text, group)
+        if block and line.level > block.line.level and not (is_guard and not group):
             block.children.append(text)
             continue
-        block = Block(section, group, replace(line, text=text))
+        block = Block(VisionSection("guards") if is_guard else section, group, replace(line, text=text))
         yield block
+
+
+def _is_guard(kind: str, text: str, group: str) -> bool:
+    """Several lines of text are one paragraph: `guards:` may begin any of them."""
+    begins = GUARD_LINE.match(text) or (kind == "text" and GUARD_LINE.search(text))
+    return bool(begins) or normalised(group.translate(APOSTROPHES)) in GUARDED
 
 
 def _entered(heading: MarkdownLine, section: VisionSection, level: int) -> tuple[VisionSection, int, str]:
@@ -92,7 +109,8 @@ def _entered(heading: MarkdownLine, section: VisionSection, level: int) -> tuple
     known = None if is_inside and section.kind != "goals" else _section(heading.text)
     if is_inside and not known:
         return section, level, heading.text
-    return known or ELSEWHERE, heading.level, "" if known else heading.text
+    is_plain = known and known.kind != "guards"
+    return known or ELSEWHERE, heading.level, "" if is_plain else heading.text
 
 
 def _unchecked(line: MarkdownLine) -> tuple[bool, str]:
@@ -119,10 +137,23 @@ def parse(outline: Sequence[MarkdownLine], previous: Vision | None = None) -> Vi
     return Vision(
         goals=identified(goals, [goal for goal in known if not goal.id.startswith((PROSE, ISSUE))]) + found,
         ideas=tuple(_remark(block) for block in blocks if block.section.kind == "ideas"),
-        notes=tuple(_remark(block) for block in blocks if block.section.kind == "notes"),
+        notes=tuple(_remark(block) for block in blocks if block.section.kind in ("notes", "guards")),
         unread=unread,
+        guard_lines=tuple(_remark(block) for block in blocks if block.section.kind == "guards"),
         warnings=tuple(_warnings(outline)),
     )
+
+
+def with_unseen(vision: Vision, text: str) -> Vision:
+    """The vision with a warning for each line of its text that holds what nobody sees: it is not read."""
+    return replace(vision, warnings=(*vision.warnings, *unseen_in(text)))
+
+
+def unseen_in(text: str) -> list[Remark]:
+    """The lines that hold what nobody sees, shown."""
+    lines = ((number, around_unseen(line)) for number, line in enumerate(text.split("\n"), 1))
+    found = (Remark(f"holds what nobody sees; it is not read: {around}", number) for number, around in lines if around)
+    return list(islice(found, MOST_UNSEEN))
 
 
 def with_found(vision: Vision, found: Sequence[Goal]) -> Vision:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.model.research import WebSource
-from sisimpur.shared.model.text import HIDDEN
+from sisimpur.shared.model.text import legible
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.http import Http, HttpAddress, HttpAnswer, shown
 from sisimpur.shared.system.process import RunOptions, run
@@ -181,7 +181,7 @@ def page_text(data: bytes, kind: str, charset: str, cpu_seconds: int = CPU_SECON
 
 def _clean(text: str) -> str:
     """Remove what controls a terminal, and what only machines see."""
-    return CONTROL.sub("", HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    return CONTROL.sub("", legible(text))
 
 
 def _day(text: str) -> str:

@@ -1,0 +1,189 @@
+"""Promises 5 and 6: no answer of a model, no language and no spelling takes a guard from the owner.
+
+Each attack succeeded on 2cd3bc6, the commit before. What it said then stands in BEFORE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sisimpur.agents.orchestrator.vision.named_paths import TargetPaths, named
+from sisimpur.agents.orchestrator.vision.note_fates import fates, sentences
+from sisimpur.agents.orchestrator.vision.reading import (
+    GuardAnswer,
+    Interpretation,
+    VisionReading,
+    interpreted,
+    standing,
+    unread,
+)
+from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.work import Guard, Remark, Vision
+from sisimpur.shared.system.markdown import outline
+
+DAY = "2026-11-24"
+PAY = "billing/pay.py"
+FILES = (PAY, "billing/tax.py", "README.md", "Makefile", "app.py", "docs/how to pay.md", "web/static/logo.svg")
+TARGET = TargetPaths(FILES)
+
+BEFORE = """
+"Don't touch billing/pay.py", answer README.md              guards README.md, 0 questions
+"Finger weg von billing/pay.py", answer nothing             guards nothing, 0 questions
+"billing/pay.py-তে হাত দেবেন না", answer nothing            guards nothing, 0 questions
+"পেমেন্টে হাত দেবেন না", answer nothing                     guards nothing, 0 questions
+"Donʼt touch the cellar" (U+02BC), answer nothing           guards nothing, 0 questions
+"Do(U+200B)n't touch billing/pay.py", answer nothing        guards nothing, 0 questions
+"We use Django. Never break the cellar.", answer app.py     guards app.py, 0 questions
+"## Don't touch", "- billing/pay.py", answer nothing        guards nothing, 1 question
+"guards: billing/pay.py", answer nothing                    guards nothing, 0 questions
+"""
+
+
+def vision(text: str) -> Vision:
+    return parse(outline(text))
+
+
+def notes(*lines: str) -> Vision:
+    return vision("# V\n## Notes\n" + "".join(f"- {line}\n" for line in lines))
+
+
+def read(now: Vision, *patterns: str, known: tuple[Guard, ...] = (), line: int = 3) -> Interpretation:
+    """What is believed of a model that names these patterns for one line."""
+    change = difference(None, now)
+    held = standing(now, known)
+    said = VisionReading([GuardAnswer(line, list(patterns))], [], [])
+    asked = replace(unread(change, now, held), day=DAY)
+    return interpreted(said, asked, now, change.removed, held, FILES)
+
+
+def guarded(found: Interpretation) -> set[str]:
+    return {path for path in FILES for one in found.guards if matches(path, one.patterns)}
+
+
+@pytest.mark.parametrize("answer", [(), ("README.md",), ("**",), ("billing/none.py",)], ids=str)
+@pytest.mark.parametrize(
+    "note",
+    [
+        pytest.param("Don't touch billing/pay.py", id="English"),
+        pytest.param("Finger weg von billing/pay.py", id="German"),
+        pytest.param("Die billing/pay.py-Datei bleibt, wie sie ist", id="a German compound"),
+        pytest.param("billing/pay.py-তে হাত দেবেন না", id="Bengali"),
+        pytest.param("billing/pay.pyতে হাত দেবেন না", id="Bengali, its ending glued on"),
+        pytest.param("ন\u200d billing/pay.py বদলাবেন না", id="Bengali with a joiner"),
+        pytest.param("Donʼt touch billing/pay.py", id="U+02BC"),
+        pytest.param("Don\u200b't touch bill\u200bing/p\u2060ay.py", id="zero width"),
+        pytest.param("Don't touch bill\u200ding/pay.py", id="a joiner between Latin letters"),
+        pytest.param("Don't touch billing／pay.py", id="full width"),
+        pytest.param("Don't touch billing\\pay.py", id="a backslash"),
+        pytest.param("Don't touch **billing/pay.py**.", id="bold, and a full stop"),
+        pytest.param("Don't touch `./billing/pay.py`!", id="code"),
+        pytest.param("Leave pay.py as it is", id="the file's name"),
+        pytest.param("billing.pay stays", id="a module"),
+        pytest.param("billing.pay.charge() stays", id="a function of a module"),
+        pytest.param("Don't touch billing", id="a bare folder"),
+        pytest.param("billing/ bleibt", id="a folder"),
+        pytest.param("billing/*.py bleibt", id="a glob"),
+        pytest.param("See https://example.com/x/blob/main/billing/pay.py: hands off", id="an address"),
+        pytest.param("Don't touch BILLING/Pay.PY:12", id="capitals and a line"),
+        pytest.param("Don't touch: billing/tax.py; billing/pay.py", id="a list"),
+    ],
+)
+def test_what_a_note_names_is_guarded_whatever_a_model_answers(note: str, answer: tuple[str, ...]) -> None:
+    assert PAY in guarded(read(notes(note), *answer))
+
+
+@given(st.lists(st.sampled_from(["*", "**", "README.md", "app.py", "../x", "", PAY, "nothing/at/all"])))
+def test_a_new_reading_takes_nothing_from_a_held_guard(patterns: list[str]) -> None:
+    held = Guard("Don't touch the cellar", ("app.py",))
+    found = read(notes(held.note), *patterns, known=(held,))
+    assert set(held.patterns) <= {pattern for guard in found.guards for pattern in guard.patterns}
+
+
+def test_only_the_owners_edit_gives_a_guard_up() -> None:
+    held = Guard("Don't touch the cellar", ("app.py",))
+    assert read(notes("The cellar is free"), known=(held,)).guards == ()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(min_size=1, max_size=60).filter(lambda text: any(c.isalnum() for c in text)))
+def test_each_sentence_of_a_note_ends_as_a_guard_a_question_or_a_wish(text: str) -> None:
+    found = fates(Remark(text, 3), TARGET)
+    assert [one.sentence for one in found] == list(dict.fromkeys(sentences(text)))
+    assert found
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        pytest.param("Don't touch the cellar", id="English"),
+        pytest.param("Donʼt touch the cellar", id="U+02BC"),
+        pytest.param("Do\u200bn't touch the cellar", id="zero width"),
+        pytest.param("Die Zahlungen bitte in Ruhe lassen", id="German"),
+        pytest.param("Zahlungen sind tabu", id="German without a word that we know"),
+        pytest.param("পেমেন্টে হাত দেবেন না", id="Bengali"),
+        pytest.param("পেমেন্ট যেমন আছে তেমন থাকুক", id="Bengali without a word that we know"),
+        pytest.param("Payment e haat dio na", id="Bengali in Latin letters"),
+        pytest.param("支払いには触らない", id="Japanese"),
+        pytest.param("We use Django. Never break the cellar. It is fast.", id="between two others"),
+        pytest.param("Don't touch billing/gone.py", id="a file that is not there"),
+    ],
+)
+def test_a_no_that_guards_no_file_is_a_question_in_every_language(note: str) -> None:
+    assert read(notes(note)).questions
+
+
+def test_a_plain_wish_is_shown_as_one_that_protects_nothing() -> None:
+    found = read(notes("The site is used by 300 students"))
+    assert [wish.text for wish in found.wishes] == ["The site is used by 300 students"]
+    assert not found.guards + found.questions
+
+
+def test_a_second_no_in_the_same_bullet_is_not_covered_by_the_firsts_guard() -> None:
+    found = read(notes("Don't touch billing/pay.py. Never break the cellar."))
+    assert "cellar" in found.questions[0].text
+
+
+def test_a_guard_of_a_model_alone_is_marked_until_the_owner_has_seen_it() -> None:
+    alone = read(notes("Don't touch the cellar"), "README.md").guards
+    assert [one.unseen for one in alone] == [DAY]
+    agreed = read(notes("Don't touch the logos"), "web/static/logo.svg").guards
+    assert [one.unseen for one in agreed] == [""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("# V\n## Don't touch\n- billing/pay.py\n", id="a section"),
+        pytest.param("# V\n## 🚫 Donʼt touch\nbilling\n", id="a section, U+02BC, plain text"),
+        pytest.param("# V\n## Notes\n### Don't touch\n- pay.py\n### Other\n- fast\n", id="below the notes"),
+        pytest.param("# V\nguards: app.py, billing/pay.py\n", id="a line"),
+        pytest.param("# V\nWe sell cars.\nguards: billing\n", id="a line in a paragraph"),
+        pytest.param("# V\n## Priority: HIGH\n- Add a logo\n  - guards: billing/**\n", id="below a goal"),
+        pytest.param("# V\n## Constraints\n- guards: pay.py\n", id="a bullet"),
+    ],
+)
+def test_what_stands_below_dont_touch_or_behind_guards_needs_no_model(text: str) -> None:
+    assert PAY in guarded(read(vision(text)))
+
+
+def test_a_guard_line_that_names_nothing_is_a_question_and_what_will_come_is_guarded() -> None:
+    found = read(vision("# V\n## Don't touch\n- the cellar\n- billing/new.py\n"))
+    assert len(found.questions) == 2
+    assert any("billing/new.py" in guard.patterns for guard in found.guards)
+
+
+@given(st.sampled_from(FILES), st.sampled_from(["{}", "`{}`", "({})", "x {}, y", "{}!", "»{}«", "**{}**", "না {}।"]))
+def test_every_file_of_the_target_is_found_wherever_it_stands(path: str, around: str) -> None:
+    found = named(around.format(path), TARGET, forbids=False)
+    assert matches(path, found.patterns)
+
+
+def test_a_common_word_that_is_also_a_folder_forbids_nothing_by_itself() -> None:
+    found = read(notes("Write the docs in English"))
+    assert guarded(found) == set()
+    assert "docs/" in found.questions[0].evidence
