@@ -61,6 +61,7 @@ def test_the_demo_merges_corrects_rolls_back_and_asks_and_says_what_is_scripted(
     the_idea_is_looked_up_and_what_a_page_orders_is_not_done(demo)
     one_change_is_sick_where_it_is_deployed_and_goes_live_when_it_is_mended(demo)
     nothing_runs_any_more_and_the_site_can_be_seen_again(demo)
+    pytest_finds_its_plugins_compiled(demo)
     the_share_of_a_tasks_tokens_that_goes_to_all_but_the_engine_is_known(demo)
     what_each_role_was_asked_and_answered_can_be_read(demo)
     the_program_that_looks_after_kills_finds_nothing_and_then_each_damage(demo)
@@ -73,6 +74,10 @@ def the_program_that_looks_after_kills_finds_nothing_and_then_each_damage(demo: 
     damage(demo.place)
     found = run(words, env={"PATH": "/usr/bin:/bin"}, timeout=60).text
     assert {law.partition(":")[0] for law in found.splitlines()} >= {law.__name__.replace("_", " ") for law in LAWS}
+
+
+def pytest_finds_its_plugins_compiled(demo: Demo) -> None:
+    assert list(demo.place.glob("home/.state/environments/*/env/lib/python3*/**/hypothesis/__pycache__/*-pytest-*.pyc"))
 
 
 def damage(place: Path) -> None:

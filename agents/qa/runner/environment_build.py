@@ -59,11 +59,15 @@ for one in found.distributions():
     if not one.read_text("direct_url.json"):
         print(f"{one.name}=={one.version}")
 """
+# pytest compiles its plugins anew in each run where nobody could keep the outcome (half a second with hypothesis): the
+# last line but one has it kept.
 TOOLS = """exec 2>&1
 python -I -c "$1" > /tmp/pinned.txt || exit
 add() { python -m pip install -c /tmp/pinned.txt "$@"; }
 add pytest coverage hypothesis || add pytest coverage || exit
-python -I -c "$2"
+python -I -c "$2" || exit
+cd "$(mktemp -d)" && env -u PYTHONPATH python -m pytest -q -p no:cacheprovider --collect-only >/dev/null
+:
 """
 # Every Python of the environment finds our reporters, also where a command sets a PYTHONPATH of its own.
 REPORTERS = f"""
