@@ -17,7 +17,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import lands, too
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.publishing import Address
 from sisimpur.agents.orchestrator.vision.issue_goals import number_of
-from sisimpur.shared.forge.forge import ForgeRefused, NotPermitted, Pull, PullNotReady
+from sisimpur.shared.forge.forge import ForgeRefused, Pull, PullNotReady
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, Unavailable
 from sisimpur.shared.model.evidence import NO_LINES, Escalated, Evidence, ReviewContext, Reviewed
 from sisimpur.shared.model.gate import (
@@ -252,7 +252,7 @@ class Gatekeeper:
         """A branch that the forge keeps, a protected one for example, costs a word and nothing else."""
         try:
             delete()
-        except (NotPermitted, ForgeRefused) as problem:
+        except (Misconfigured, ForgeRefused) as problem:
             self._books.tell(f"{known.id}: its branch stays: {problem}")
 
     def _into(self, known: TaskRecord) -> str:
@@ -295,7 +295,7 @@ class Gatekeeper:
         told = f"Done by pull request {to.number}. Close this if it is what you wanted."
         try:
             self._review.publishing.fulfilled(to, issue, told, self._books.now())
-        except (NotPermitted, ForgeRefused) as problem:
+        except (Misconfigured, ForgeRefused) as problem:
             self._books.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
 
     def _compare(self, known: TaskRecord, found: ReviewState, merged: str) -> None:

@@ -22,10 +22,6 @@ class TeamError(Exception):
     """A named problem. Its text is one line that a person can act on."""
 
 
-class ForgeError(TeamError):
-    """The forge did not do it. The subclass says what happens next."""
-
-
 class Stumble(TeamError):
     """Failure of this attempt; the task is tried again later."""
 
@@ -51,7 +47,7 @@ class Unavailable(Stumble):
         self.wait = wait
 
 
-class ForgeUnavailable(ForgeError, Unavailable):
+class ForgeUnavailable(Unavailable):
     """The forge or the target's repository is away, has an error of its own, or another writer was faster."""
 
 
