@@ -10,8 +10,7 @@ TeamError               one line for the owner; the command ends with exit code 
  ├ OutOfBudget          rest until the cap allows more: `of` says who rests
  ├ Stopping             the program is being stopped: what was cut is begun anew
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
- ├ Misconfigured        the owner has to change something; the text says what to type
- │  └ RequestRefused    a model's vendor does not take this one request: its task rests, the others go on
+ ├ Misconfigured        the owner has to change something: `of` says who waits for it; the text says what to type
  └ Replaced             another daemon has taken over: this one ends, and writes and sends nothing any more
 """
 
@@ -76,11 +75,15 @@ class Refused(TeamError):
 
 
 class Misconfigured(TeamError):
-    """The owner has to change something. The text says what to type."""
+    """The owner has to change something. The text says what to type.
 
+    `of`: "task": only this one task waits for it, e.g. its request is not taken by the model's vendor, or its goal's
+    branch is in disorder; empty: whatever needs it.
+    """
 
-class RequestRefused(Misconfigured):
-    """A model's vendor does not take this one request as it is. It answers, so nobody else has to wait."""
+    def __init__(self, text: str = "", of: Literal["", "task"] = "") -> None:
+        super().__init__(text)
+        self.of = of
 
 
 class Replaced(TeamError):
