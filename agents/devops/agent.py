@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotStarted, Release
+from sisimpur.agents.devops.drivers.driver import Driver, Release, ReleaseFailed
 from sisimpur.shared.model.deployment import (
     Build,
     ByHand,
@@ -123,8 +123,6 @@ class DevOps:
         self.print_progress(f"{_name(deploy)}: building")
         try:
             self.driver.build(Release(deploy.place, deploy.commit))
-        except EngineAway:
-            raise
         except Stumble as problem:
             return StepOutcome(DeployEvent.NOT_BUILT, str(problem))
         return StepOutcome(DeployEvent.BUILT)
@@ -141,8 +139,6 @@ class DevOps:
         self.print_progress(f"{_name(deploy)}: it carries migrations; making a backup")
         try:
             return StepOutcome(DeployEvent.SAVED, backup=str(self.saves.save(deploy.place, deploy.commit)))
-        except EngineAway:
-            raise
         except Stumble as problem:
             return StepOutcome(DeployEvent.NOT_SAVED, str(problem))
 
@@ -162,10 +158,8 @@ class DevOps:
         self.print_progress(f"{_name(deploy)}: starting")
         try:
             self.driver.start(Release(deploy.place, deploy.commit))
-        except EngineAway:
-            raise
         except Stumble as problem:
-            untouched = isinstance(problem, NotStarted) and problem.is_untouched and self._is_as_before(deploy)
+            untouched = isinstance(problem, ReleaseFailed) and problem.is_untouched and self._is_as_before(deploy)
             return StepOutcome(DeployEvent.NOT_TOUCHED if untouched else DeployEvent.SICKENED, str(problem))
         return StepOutcome(DeployEvent.STARTED)
 
@@ -207,8 +201,6 @@ class DevOps:
         try:
             self.driver.build(release)  # somebody may have thrown away what was built
             self.driver.start(release, hurry=True)
-        except EngineAway:
-            raise
         except Stumble as problem:
             return StepOutcome(DeployEvent.LOST, f"{deploy.why}; {deploy.back_to[:8]} does not start again: {problem}")
         rule = Rule(self.rule.grace, min(BACK_WATCH, self.rule.watch), 0, self.rule.restarts)
