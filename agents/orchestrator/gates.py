@@ -18,7 +18,15 @@ from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.publishing import Address
 from sisimpur.agents.orchestrator.vision.issue_goals import number_of
 from sisimpur.shared.forge.forge import ForgeRefused, Pull, PullNotReady
-from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, Unavailable
+from sisimpur.shared.model.errors import (
+    BrokenSetup,
+    Misconfigured,
+    ModelAway,
+    OutOfBudget,
+    Stopping,
+    Stumble,
+    Unavailable,
+)
 from sisimpur.shared.model.evidence import NO_LINES, Escalated, Evidence, ReviewContext, Reviewed
 from sisimpur.shared.model.gate import (
     AskOwner,
@@ -115,8 +123,6 @@ class Gatekeeper:
         except BrokenSetup as problem:
             self.problems.append(f"{known.id}: {problem}")
             self._books.transitions.back_off(known.id, str(problem))
-        except (Misconfigured, Unavailable, Stopping):
-            raise
         except Stumble as problem:
             gates.no_end(known.id, found.commit)  # the third is the last
             self._books.tell(f"{known.id}: {problem}")
@@ -143,7 +149,7 @@ class Gatekeeper:
             with self._books.runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
                 question = replace(run, attempt=0)  # the same change on another base is the same question
                 reviewed = self._reviewer.review(question, spec, branch, found.evidence, context)
-        except (OutOfBudget, Unavailable, Misconfigured, Stopping) as reason:
+        except (OutOfBudget, ModelAway, Unavailable, Misconfigured, Stopping) as reason:
             if not (isinstance(reason, OutOfBudget) and reason.of == "task"):
                 gates.not_begun("review", known.id, found.commit)
                 raise

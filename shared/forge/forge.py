@@ -13,7 +13,7 @@ FORGE_PROBLEMS          every method may raise these five, and nothing else; non
  ├ Misconfigured        the token may not do this: tell the owner which permission is missing
  ├ ForgeRefused         (Refused) our bug, or a rule that we do not know: show the text
  ├ RateLimited          (Stumble) the same call again, after `wait` seconds
- └ ForgeUnavailable     (Unavailable, a Stumble) the same call again; it is unknown whether the work was done
+ └ ForgeUnavailable     (Unavailable) the same call again; it is unknown whether the work was done
 """
 
 from __future__ import annotations

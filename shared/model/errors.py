@@ -3,10 +3,10 @@
 TeamError               one line for the owner; the command ends with exit code 1
  ├ Stumble              this attempt failed: the task is tried again later
  │  ├ CommandFailed     a program ended badly, or git did
- │  ├ ReplyDeclined     the model, and the one after it, will not answer this at all
- │  └ Unavailable       a service does not answer; it is unknown whether the work was done
- │     ├ ForgeUnavailable   the forge or the target's repository does not answer
- │     └ ModelAway      the model does not answer anybody: no task is to blame
+ │  └ ReplyDeclined     the model, and the one after it, will not answer this at all
+ ├ Unavailable          a service does not answer; it is unknown whether the work was done
+ │  └ ForgeUnavailable  the forge or the target's repository does not answer
+ ├ ModelAway            the model does not answer anybody: no task is to blame
  ├ OutOfBudget          rest until the cap allows more: `of` says who rests
  ├ Stopping             the program is being stopped: what was cut is begun anew
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
@@ -33,7 +33,7 @@ class ReplyDeclined(Stumble):
     """The model, and the one after it, will not answer this at all."""
 
 
-class Unavailable(Stumble):
+class Unavailable(TeamError):
     """A service does not answer, or answers with its own error. It is unknown whether the work was done.
 
     `unbilled`: it is certain that it was not, and that it costs nothing. `wait`: it takes nothing now, and said when it
@@ -50,7 +50,7 @@ class ForgeUnavailable(Unavailable):
     """The forge or the target's repository is away, has an error of its own, or another writer was faster."""
 
 
-class ModelAway(Unavailable):
+class ModelAway(TeamError):
     """The model does not answer, whoever asks: no task is to blame, and none is tried until it does."""
 
 

@@ -15,7 +15,7 @@ from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
-from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
+from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, TeamError
 from sisimpur.shared.model.lifecycle import OPEN, State, worded, wording
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted, one_line
@@ -192,8 +192,8 @@ class _DayPlanning:
         try:
             commit = self._base(branch, tip)
         except (Stumble, Refused, Misconfigured) as problem:
-            if not _is_of_branch(problem):
-                raise
+            if isinstance(problem, Misconfigured) and problem.of != "task":
+                raise  # no goal goes on without that
             self._put_off(before, goals, waiting, problem)
             return is_booked
         if not is_booked:
@@ -310,11 +310,6 @@ def _with_task(word: GoalWord, find: Callable[[str], TaskSpec | None]) -> GoalWo
     tests = f"; may change {', '.join(spec.changes_tests)}" if spec.changes_tests else ""
     task = f'It was told: "{spec.title}" ({spec.kind}; {", ".join((*spec.files, *spec.new_files))}{tests}).'
     return replace(word, text=f"{word.text} {one_line(f'{task} {spec.description}', LONGEST_TASK)}")
-
-
-def _is_of_branch(problem: TeamError) -> bool:
-    """False: the forge does not answer, or the owner has to change something that no goal goes on without."""
-    return problem.of == "task" if isinstance(problem, Misconfigured) else not isinstance(problem, Unavailable)
 
 
 def _together(goals: Goals, branches: Mapping[str, str]) -> tuple[Goals, Goals, str]:
