@@ -277,7 +277,7 @@ class Other:
 
     def has_ended(self, seconds: float = 0) -> bool:
         """Tell whether it has, or does within the time."""
-        return _ended(self.descriptor, seconds)
+        return is_readable(self.descriptor, seconds)
 
     def ask_to_end(self) -> None:
         self._send(signal.SIGTERM)
@@ -353,10 +353,10 @@ def _wait(
     """Wait until the leader ends or must end; in any case, also when we are interrupted, the whole group ends."""
     try:
         with _tells_of_the_end(process.pid) as leader:
-            while not _ended(leader, min(LOOK, max(0.0, deadline - time.monotonic()))):
+            while not is_readable(leader, min(LOOK, max(0.0, deadline - time.monotonic()))):
                 if time.monotonic() >= deadline:
                     _signal(process, signal.SIGTERM)
-                    _ended(leader, GRACE)
+                    is_readable(leader, GRACE)
                     return "timed out"
                 sizes = [os.fstat(file.fileno()).st_size for file in dict.fromkeys(printed)]
                 if max(sizes) > MOST_PRINTED:
@@ -374,7 +374,7 @@ def end(pid: int, seconds: float) -> bool:
     try:
         with _tells_of_the_end(pid) as descriptor:
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            return _ended(descriptor, seconds)
+            return is_readable(descriptor, seconds)
     except ProcessLookupError:
         return True
 
@@ -389,9 +389,10 @@ def _tells_of_the_end(pid: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _ended(leader: int, seconds: float) -> bool:
+def is_readable(descriptor: int, seconds: float) -> bool:
+    """Wait until it can be read from: a process's end is told so too."""
     poll = select.poll()
-    poll.register(leader, select.POLLIN)
+    poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(seconds * 1000))
 
 
