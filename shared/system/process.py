@@ -184,14 +184,14 @@ class KeptProgram:
     every further question is CommandFailed. Unavailable: it cannot be started.
     """
 
-    def __init__(self, argv: Sequence[str], *, cwd: Path = Path("/"), env: Mapping[str, str]) -> None:
+    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str]) -> None:
         _refuse_unspeakable(argv, env)
         self._name = argv[0]
         self._told = b""  # what it has still to be told
         self._said = bytearray()  # what it has said, and nobody has taken yet
         self._errors = os.memfd_create("errors")
         try:
-            self._process = _start(argv, cwd, env, (subprocess.PIPE, subprocess.PIPE, self._errors), ())
+            self._process = _start(argv, Path("/"), env, (subprocess.PIPE, subprocess.PIPE, self._errors), ())
         except OSError as error:
             os.close(self._errors)
             raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
