@@ -11,6 +11,7 @@ TeamError               one line for the owner; the command ends with exit code 
  ├ Stopping             the program is being stopped: what was cut is begun anew
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
  ├ Misconfigured        the owner has to change something: `of` says who waits for it; the text says what to type
+ │  └ BrokenSetup       the environment for the tests cannot be built
  └ Replaced             another daemon has taken over: this one ends, and writes and sends nothing any more
 """
 
