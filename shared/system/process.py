@@ -1,8 +1,7 @@
 """Door to programs. The only module that starts one.
 
 A program gets an argument vector (never a shell's line), exactly the environment it is given, a folder and a time
-limit. It leads a process group of its own and ends as a group. What it prints goes to files: no pipe, no blocking; but
-for one that is kept to answer questions.
+limit. It leads a process group of its own and ends as a group. It prints into files, unless it is kept to answer.
 """
 
 from __future__ import annotations
