@@ -8,8 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from sisimpur.shared.forge.forge import Forge, RateLimited
-from sisimpur.shared.model.errors import ForgeError
+from sisimpur.shared.forge.forge import FORGE_PROBLEMS, Forge, RateLimited
 from sisimpur.simulators.github.local_github import LocalGitHub
 from tests.edges.test_github_forge import GitHubHome
 from tests.edges.test_github_outages import OUTAGES, WRITES, Outage, Write
@@ -60,7 +59,7 @@ def _try(hub: LocalGitHub, repository: str, outage: Outage, write: Write) -> Tri
         write.call(forge, "task", number, sha)
     except RateLimited as error:
         raised = f"RateLimited ({error.wait:.0f} s)"
-    except ForgeError as error:
+    except FORGE_PROBLEMS as error:
         raised = type(error).__name__
     seconds, then = time.monotonic() - began, write.done(home, "task", number, sha)
     hub.faults.clear()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 BELOW = "sisimpur."  # the import root: the rules name modules by their folders, without it
+ALL = {"TeamError", "Exception", "BaseException"}  # of our errors; who catches these stands last
 # What takes long to load.
 HEAVY = {
     "anthropic",
@@ -185,6 +186,41 @@ def test_no_module_imports_itself_in_a_circle() -> None:
         for path in modules()
     }
     assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+@cache
+def above() -> dict[str, set[str]]:
+    """Class of the product -> the names of all that it comes from; a class name is there once."""
+    near = {
+        node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
+        for path in modules()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ClassDef)
+    }
+
+    def all_(name: str) -> set[str]:
+        return {name}.union(*map(all_, near.get(name, ())))
+
+    return {name: all_(name) - {name} for name in near}
+
+
+def shadowed(path: Path) -> set[str]:
+    """Errors that are caught before one that they are a case of: those handlers may stand in one order only."""
+    found = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Try):
+            caught: set[str] = set()
+            for handler in node.handlers:
+                names = {one.id for one in ast.walk(handler.type or ast.Name("")) if isinstance(one, ast.Name)}
+                found |= {f"{one} at {node.lineno}" for one in caught if above().get(one, set()) & (names - ALL)}
+                caught |= names
+    return found
+
+
+def test_handlers_of_our_errors_may_stand_in_any_order() -> None:
+    """Only whoever catches them all, as TeamError, stands last."""
+    assert "Refused" in above()["ForgeRefused"]
+    assert offenders(modules(), shadowed) == {}
 
 
 def tree() -> str:

@@ -25,7 +25,7 @@ from sisimpur.agents.coder.judge import (
 from sisimpur.agents.coder.showing import carry_out, run_and_show, texts, with_fixtures, with_views, words_of
 from sisimpur.shared.llm.prompts import Prompts, quoted
 from sisimpur.shared.model.change import Change, marks_tests
-from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, RequestRefused, Unavailable
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Refused, Unavailable
 from sisimpur.shared.model.naming import attempt_ref, branch_name
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.model.text import acts_nowhere
@@ -192,7 +192,7 @@ class Coder:
             case Away(reason):
                 raise ModelAway(reason)
             case TurnedDown(reason):
-                raise RequestRefused(reason)
+                raise Misconfigured(reason, "task")
             case Broke(reason, retry):
                 return NotCoded(reason, retry)
             case InWords(words):

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotStarted, Release
+from sisimpur.agents.devops.drivers.driver import Driver, Release, ReleaseFailed
 from sisimpur.shared.model.deployment import (
     Build,
     ByHand,
@@ -31,7 +31,7 @@ from sisimpur.shared.model.deployment import (
     WatchRollback,
     judge,
 )
-from sisimpur.shared.model.errors import Stopping, Stumble, TeamError
+from sisimpur.shared.model.errors import Stopping, Stumble, TeamError, Unavailable
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.system.clock import Clock
 
@@ -123,9 +123,7 @@ class DevOps:
         self.print_progress(f"{_name(deploy)}: building")
         try:
             self.driver.build(Release(deploy.place, deploy.commit))
-        except EngineAway:
-            raise
-        except Stumble as problem:
+        except (Stumble, Unavailable) as problem:
             return StepOutcome(DeployEvent.NOT_BUILT, str(problem))
         return StepOutcome(DeployEvent.BUILT)
 
@@ -141,9 +139,7 @@ class DevOps:
         self.print_progress(f"{_name(deploy)}: it carries migrations; making a backup")
         try:
             return StepOutcome(DeployEvent.SAVED, backup=str(self.saves.save(deploy.place, deploy.commit)))
-        except EngineAway:
-            raise
-        except Stumble as problem:
+        except (Stumble, Unavailable) as problem:
             return StepOutcome(DeployEvent.NOT_SAVED, str(problem))
 
     def _migrates(self, deploy: Deploy) -> bool:
@@ -162,10 +158,8 @@ class DevOps:
         self.print_progress(f"{_name(deploy)}: starting")
         try:
             self.driver.start(Release(deploy.place, deploy.commit))
-        except EngineAway:
-            raise
-        except Stumble as problem:
-            untouched = isinstance(problem, NotStarted) and problem.is_untouched and self._is_as_before(deploy)
+        except (Stumble, Unavailable) as problem:
+            untouched = isinstance(problem, ReleaseFailed) and problem.is_untouched and self._is_as_before(deploy)
             return StepOutcome(DeployEvent.NOT_TOUCHED if untouched else DeployEvent.SICKENED, str(problem))
         return StepOutcome(DeployEvent.STARTED)
 
@@ -207,9 +201,7 @@ class DevOps:
         try:
             self.driver.build(release)  # somebody may have thrown away what was built
             self.driver.start(release, hurry=True)
-        except EngineAway:
-            raise
-        except Stumble as problem:
+        except (Stumble, Unavailable) as problem:
             return StepOutcome(DeployEvent.LOST, f"{deploy.why}; {deploy.back_to[:8]} does not start again: {problem}")
         rule = Rule(self.rule.grace, min(BACK_WATCH, self.rule.watch), 0, self.rule.restarts)
         match self._vitals(release, self.clock.now(), rule, min(self.every, BEAT)):

@@ -38,7 +38,6 @@ from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import GoalWord, TaskSpec, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
-from sisimpur.shared.repo.mirror import BranchMoved
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from sisimpur.shared.store.gate_book import GateRepository
 from sisimpur.shared.store.goal_book import GoalWords
@@ -190,7 +189,7 @@ class Acts:
             spec, branch = _spec(card), self._review.commits.seen(known, card.commit).branch
             said = self._deliveries.facts(spec, self._review.branches.target(known), self._brings(known))
             pull = self._deliveries.delivery.deliver(spec, card.open_attempt, branch, said, self._books.now())
-        except (Refused, BranchMoved) as problem:
+        except Refused as problem:
             self._books.tell(f"{task}: {problem}")
             self._books.transitions.move(task, State.IN_PROGRESS, Event.EXHAUSTED, str(problem), outcome="failed")
         except (RateLimited, ForgeUnavailable, Stopping, Replaced):

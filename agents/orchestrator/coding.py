@@ -15,7 +15,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent
 from sisimpur.agents.orchestrator.publishing import gate_text
-from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError, Unavailable
 from sisimpur.shared.model.evidence import ChangesRequested
 from sisimpur.shared.model.lifecycle import OPEN, Event, State
 from sisimpur.shared.model.naming import attempt_ref
@@ -71,7 +71,7 @@ class Coding:
         except (OutOfBudget, ModelAway) as problem:
             self._end(spec.id, "void", str(problem))
             raise
-        except Stumble as problem:
+        except (Stumble, Unavailable) as problem:
             self._books.tell(f"{spec.id}: {problem}")
             self._end(spec.id, "lost", str(problem))
         except TeamError as problem:

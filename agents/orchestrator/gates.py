@@ -17,8 +17,16 @@ from sisimpur.agents.orchestrator.integration.feature_branches import lands, too
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.publishing import Address
 from sisimpur.agents.orchestrator.vision.issue_goals import number_of
-from sisimpur.shared.forge.forge import ForgeRefused, NotPermitted, Pull, PullNotReady
-from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, Unavailable
+from sisimpur.shared.forge.forge import ForgeRefused, Pull, PullNotReady
+from sisimpur.shared.model.errors import (
+    BrokenSetup,
+    Misconfigured,
+    ModelAway,
+    OutOfBudget,
+    Stopping,
+    Stumble,
+    Unavailable,
+)
 from sisimpur.shared.model.evidence import NO_LINES, Escalated, Evidence, ReviewContext, Reviewed
 from sisimpur.shared.model.gate import (
     AskOwner,
@@ -115,8 +123,6 @@ class Gatekeeper:
         except BrokenSetup as problem:
             self.problems.append(f"{known.id}: {problem}")
             self._books.transitions.back_off(known.id, str(problem))
-        except (Misconfigured, Unavailable, Stopping):
-            raise
         except Stumble as problem:
             gates.no_end(known.id, found.commit)  # the third is the last
             self._books.tell(f"{known.id}: {problem}")
@@ -143,7 +149,7 @@ class Gatekeeper:
             with self._books.runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
                 question = replace(run, attempt=0)  # the same change on another base is the same question
                 reviewed = self._reviewer.review(question, spec, branch, found.evidence, context)
-        except (OutOfBudget, Unavailable, Misconfigured, Stopping) as reason:
+        except (OutOfBudget, ModelAway, Unavailable, Misconfigured, Stopping) as reason:
             if not (isinstance(reason, OutOfBudget) and reason.of == "task"):
                 gates.not_begun("review", known.id, found.commit)
                 raise
@@ -252,7 +258,7 @@ class Gatekeeper:
         """A branch that the forge keeps, a protected one for example, costs a word and nothing else."""
         try:
             delete()
-        except (NotPermitted, ForgeRefused) as problem:
+        except (Misconfigured, ForgeRefused) as problem:
             self._books.tell(f"{known.id}: its branch stays: {problem}")
 
     def _into(self, known: TaskRecord) -> str:
@@ -295,7 +301,7 @@ class Gatekeeper:
         told = f"Done by pull request {to.number}. Close this if it is what you wanted."
         try:
             self._review.publishing.fulfilled(to, issue, told, self._books.now())
-        except (NotPermitted, ForgeRefused) as problem:
+        except (Misconfigured, ForgeRefused) as problem:
             self._books.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
 
     def _compare(self, known: TaskRecord, found: ReviewState, merged: str) -> None:

@@ -14,7 +14,6 @@ from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transiti
 from sisimpur.agents.orchestrator.decide import Move, Rest, StackRun, asks_owner, next_move, takes_long
 from sisimpur.agents.orchestrator.goals.looking import GoalLooks
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
-from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner
 from sisimpur.agents.orchestrator.planning.integrating import Integrating
 from sisimpur.agents.orchestrator.workers import WorkerPool
 from sisimpur.shared.forge.forge import RateLimited
@@ -23,7 +22,6 @@ from sisimpur.shared.model.errors import (
     ModelAway,
     OutOfBudget,
     Replaced,
-    RequestRefused,
     Stopping,
     TeamError,
 )
@@ -204,13 +202,9 @@ class Work:
             self._books.tell(f"{task}: {problem}{'; it goes on tomorrow' if is_share else ''}")
         except ModelAway as problem:
             self._model_away(task, problem)
-        except RequestRefused as problem:
-            self._needs_owner(task, problem)
         except Misconfigured as problem:
-            if not self._is_daemon:
+            if not (self._is_daemon or problem.of == "task"):
                 raise
-            self._needs_owner(task, problem)
-        except BranchNeedsOwner as problem:
             self._needs_owner(task, problem)
         except TeamError as problem:
             self._troubled(task, problem)
@@ -227,7 +221,7 @@ class Work:
         if not self._is_daemon:  # the daemon has told of the outage, and will tell of its end
             self._name_problem(str(problem))
 
-    def _needs_owner(self, task: str, problem: TeamError) -> None:
+    def _needs_owner(self, task: str, problem: Misconfigured) -> None:
         self._name_problem(str(problem))
         self._books.transitions.back_off(task, str(problem))
 

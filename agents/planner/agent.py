@@ -22,7 +22,7 @@ from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered,
 from sisimpur.agents.planner.settling import settled
 from sisimpur.agents.planner.task_spec import GoalVerdict, PlanReply
 from sisimpur.shared.llm.prompts import Asker, Prompt, Prompts, quoted
-from sisimpur.shared.model.errors import OutOfBudget, Stumble
+from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Stumble, Unavailable
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 
@@ -74,7 +74,7 @@ class Planner:
             known = Known(facts.general, facts.groups[number].text, facts.meanings, is_shared=len(groups) > 1)
             try:
                 answer = _joined(answer, self._planned(run, narrowed, known, source))
-            except (Stumble, OutOfBudget) as error:
+            except (Stumble, Unavailable, ModelAway, OutOfBudget) as error:
                 if not number:
                     raise
                 return _with_rest(answer, rest, one_line(str(error), 200))
@@ -112,7 +112,7 @@ class Planner:
             return reply, ()
         try:
             return shortened(self._ask(run, order, known, _again(reply, wrong)), order, tree), ()
-        except (Stumble, OutOfBudget) as error:
+        except (Stumble, Unavailable, ModelAway, OutOfBudget) as error:
             return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
 
     def _ask(self, run: Run, order: PlanOrder, known: Known, correction: str = "") -> PlanReply:

@@ -20,7 +20,7 @@ from sisimpur.cli.wiring.housekeeping import tidy
 from sisimpur.cli.wiring.lifetime import Quitting, quitting, ticking
 from sisimpur.cli.wiring.records import Records, open_records, require_home
 from sisimpur.shared.config.settings import Settings
-from sisimpur.shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
+from sisimpur.shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError, Unavailable
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.money.ledger import Ledger, uptime
 from sisimpur.shared.notify.ping import Ping
@@ -124,7 +124,7 @@ class Life:
         while True:
             try:
                 return stack.enter_context(self.open_team(self.records, self.print_line, self.quit_))
-            except Stumble as problem:
+            except (Stumble, Unavailable) as problem:
                 self._say(f"{problem}; trying again in {rest} s")
                 now = self.records.clock.now()
                 self._note_waits([Wait("start", now, now + timedelta(seconds=rest), str(problem))])
@@ -179,7 +179,7 @@ class Life:
             self._epochs.seen(self._number, now)
         except Replaced as reason:
             self._why = str(reason)
-        except Stumble:
+        except (Stumble, Unavailable):
             pass
         self.watch.look(now)
         if self._why:

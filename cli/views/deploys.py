@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from sisimpur.agents.devops.drivers.driver import EngineAway
 from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, clock, short
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import (
@@ -33,7 +34,7 @@ from sisimpur.shared.model.deployment import (
     unwatched,
     waiting_for_revert,
 )
-from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.text import begin_and_end
 
 if TYPE_CHECKING:  # most looks at deploys ask no driver
@@ -260,7 +261,7 @@ def asked(records: Records, make: MakeDriver) -> dict[Place, Running | str | Non
             found[place] = driver.running(place) if driver else away
         except TeamError as problem:
             found[place] = on_screen(str(problem))
-            away = on_screen(str(problem)) if isinstance(problem, Unavailable) else ""
+            away = on_screen(str(problem)) if isinstance(problem, EngineAway) else ""
     return found
 
 

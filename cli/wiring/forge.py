@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from sisimpur.shared.config.settings import GITHUB, Settings
 from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge
-from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.model.errors import Misconfigured, Stumble, Unavailable
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.paths import Home
 
@@ -74,7 +74,7 @@ def at_home(
     def sync() -> str:
         try:
             newest = forge.follow(source, branch)
-        except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
+        except (Stumble, Unavailable):  # the owner's repository is away: what we have of it is good enough to go on
             if mirror.head(branch) is None:
                 raise
             newest = ""
@@ -112,7 +112,7 @@ def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Targe
     def sync() -> str:
         try:
             return mirror.fetch(target.file.branch)
-        except Stumble:
+        except (Stumble, Unavailable):
             if (head := mirror.head(target.file.branch)) is None:
                 raise
             return head

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sisimpur.agents.qa.runner.environment_store import EnvironmentStore
 from sisimpur.shared.llm.llm_replies import Replies
-from sisimpur.shared.model.errors import Refused, Stumble
+from sisimpur.shared.model.errors import Refused, Stumble, Unavailable
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal
@@ -40,7 +40,7 @@ def tidy(home: Home, db: Database, mirror: Mirror, now: datetime, is_clock_right
     for name, step in _steps(home, db, mirror, now).items():
         try:
             done += step()
-        except (Stumble, Refused, OSError) as problem:
+        except (Stumble, Unavailable, Refused, OSError) as problem:
             done.append(f"{name} could not be tidied up, the next day tries again: {problem}")
         fault_point(f"tidy.{name}")
     return done

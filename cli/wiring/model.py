@@ -11,7 +11,8 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings import LiveCaps
 from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
 from sisimpur.shared.llm.llm_replies import Replies
-from sisimpur.shared.money.pricing import Pricing, Unpriced
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.savings import ENOUGH, LedgerSavings, is_long_enough, pays
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.keeping import REPLY_AGE
@@ -115,7 +116,7 @@ class Caching:
         return unknown if runs < ENOUGH else self._pays(model, runs, more)
 
     def _pays(self, model: str, runs: int, more: int) -> bool:
-        with suppress(Unpriced):  # the meter refuses it
+        with suppress(Misconfigured):  # the meter refuses it
             rates = self._pricing.rates(model, TYPICAL_PROMPT, self._clock.now())
             return pays(rates, runs + more, more)
         return False

@@ -41,7 +41,7 @@ from sisimpur.shared.llm.llm_client import PATIENCE, LlmClient
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.work import PlanAnswer, PlanOrder, Run
-from sisimpur.shared.money.pricing import Pricing, Unpriced
+from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.notify.notice import Notifier
 from sisimpur.shared.notify.notice_book import NoticeRepository
@@ -179,7 +179,7 @@ def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
     try:
         if easy:
             pricing.rates(easy, TYPICAL_PROMPT, records.clock.now())
-    except Unpriced as problem:
+    except Misconfigured as problem:
         raise Misconfigured(f"config/agents.yaml, coder.easy: {problem}") from None
 
 

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 from sisimpur.agents.orchestrator.upkeep.upkeep_pins import Releases
 from sisimpur.agents.orchestrator.upkeep.upkeeping import UpkeepTools
 from sisimpur.shared.model.errors import Misconfigured, TeamError
-from sisimpur.shared.money.pricing import Pricing, Unpriced
+from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.token_budget import Ask
 from sisimpur.shared.sandbox.linter import MOST_CHARS, MOST_FILES, Lint
 from sisimpur.shared.system.process import run
@@ -187,7 +187,7 @@ def _least(records: Records, pricing: Pricing) -> int:
     agents, now = records.settings.agents, records.clock.now()
     least = 0
     for one in (agents.coder, agents.reviewer):
-        with suppress(Unpriced):  # the meter refuses it
+        with suppress(Misconfigured):  # the meter refuses it
             rates = pricing.rates(one.model, TYPICAL_REQUEST, now)
             least = max(least, Ask(one.model, rates, "", TYPICAL_REQUEST, one.max_tokens).worst)
     return least

@@ -7,13 +7,13 @@ Nineteen methods, two homes (LocalForge, GitHubForge), one set of contract tests
 * Every decision names a commit. `review` and `merge` say which commit was looked at; if the branch is elsewhere by
   now they raise PullNotReady instead of deciding about something that nobody has read.
 
-ForgeError              every method may raise these five, and nothing else
+FORGE_PROBLEMS          every method may raise these five, and nothing else; none is a case of another
  ├ PullNotReady         "moved": test and review the new commit; "blocked", a rule: wait, or tell the owner;
  │                      "conflict": bring the branch up to date with its base
- ├ NotPermitted         (Misconfigured) tell the owner which permission is missing
+ ├ Misconfigured        the token may not do this: tell the owner which permission is missing
  ├ ForgeRefused         (Refused) our bug, or a rule that we do not know: show the text
  ├ RateLimited          (Stumble) the same call again, after `wait` seconds
- └ ForgeUnavailable     (Unavailable, a Stumble) the same call again; it is unknown whether the work was done
+ └ ForgeUnavailable     (Unavailable) the same call again; it is unknown whether the work was done
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from sisimpur.shared.model.errors import ForgeError, Misconfigured, Refused, Stumble
+from sisimpur.shared.model.errors import ForgeUnavailable, Misconfigured, Refused, Stumble, TeamError
 
 PullState = Literal["open", "closed", "merged"]
 Verdict = Literal["approve", "request_changes", "comment"]
@@ -125,7 +125,7 @@ class CommitChecks:
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-class PullNotReady(ForgeError):
+class PullNotReady(TeamError):
     """This pull request, or this commit, cannot be merged or reviewed now.
 
     "moved": the branch is not at the named commit (also: merged already, but at another one).
@@ -138,11 +138,7 @@ class PullNotReady(ForgeError):
         self.kind = kind
 
 
-class NotPermitted(ForgeError, Misconfigured):
-    """The token may not do this. The text names the missing permission."""
-
-
-class ForgeRefused(ForgeError, Refused):
+class ForgeRefused(Refused):
     """Everything else: no such number, branch or commit, nothing to merge.
 
     `status`: the number that a forge on the web gave, and `said` its words; 0 and empty: it was not asked.
@@ -154,12 +150,15 @@ class ForgeRefused(ForgeError, Refused):
         self.said = said
 
 
-class RateLimited(ForgeError, Stumble):
+class RateLimited(Stumble):
     """Too many calls; ask again after `wait` seconds."""
 
     def __init__(self, wait: float) -> None:
         super().__init__(f"the forge's rate limit is reached; it allows the next call in {wait:.0f} s")
         self.wait = wait
+
+
+FORGE_PROBLEMS = (PullNotReady, Misconfigured, ForgeRefused, RateLimited, ForgeUnavailable)
 
 
 # --- the protocol --------------------------------------------------------------------------------------------

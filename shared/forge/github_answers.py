@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sisimpur.shared.forge.forge import ForgeRefused, NotPermitted, RateLimited
-from sisimpur.shared.model.errors import ForgeError, ForgeUnavailable
+from sisimpur.shared.forge.forge import ForgeRefused, RateLimited
+from sisimpur.shared.model.errors import ForgeUnavailable, Misconfigured, TeamError
 from sisimpur.shared.model.text import one_line
 
 LONGEST = 300  # characters of somebody else's words in an error
@@ -61,7 +61,7 @@ class Reader:
             raise ForgeUnavailable(f"GitHub failed in {what}: {said}")
         raise _refused(404 if kind == "NOT_FOUND" else 422, said, what)
 
-    def _error(self, answer: GitHubAnswer, what: str) -> ForgeError:
+    def _error(self, answer: GitHubAnswer, what: str) -> TeamError:
         status = answer.status
         if status == 429 or (status == 403 and _is_limit(answer)):
             return RateLimited(self._wait(answer))
@@ -72,19 +72,19 @@ class Reader:
         said = _said(answer)
         if status == 401:
             place = f"put a valid one into config/.env as {self.token_name} ({TOKENS})"
-            return NotPermitted(f"GitHub does not take the token: {said}; {place}")
+            return Misconfigured(f"GitHub does not take the token: {said}; {place}")
         if status in (403, 451):
             return self._not_permitted(answer, said, what)
         if status < 400:
-            return NotPermitted(
+            return Misconfigured(
                 f"the repository has moved ({what}); write its new address as `repo:` in config/targets"
             )
         return _refused(status, said, what)
 
-    def _not_permitted(self, answer: GitHubAnswer, said: str, what: str) -> NotPermitted:
+    def _not_permitted(self, answer: GitHubAnswer, said: str, what: str) -> Misconfigured:
         wanted = one_line(answer.headers.get("x-accepted-github-permissions", ""), LONGEST)
         lacking = f"it needs the permission {wanted}" if wanted else "it lacks a permission, or its user does"
-        return NotPermitted(f"the token in {self.token_name} may not do {what}: {said}; {lacking}, see {TOKENS}")
+        return Misconfigured(f"the token in {self.token_name} may not do {what}: {said}; {lacking}, see {TOKENS}")
 
     def _wait(self, answer: GitHubAnswer) -> float:
         """Seconds to wait as GitHub says it: a number of them, or the time of the reset."""

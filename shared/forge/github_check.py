@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sisimpur.shared.forge.forge import REVIEW_CONTEXT, ForgeRefused, NotPermitted
+from sisimpur.shared.forge.forge import FORGE_PROBLEMS, REVIEW_CONTEXT, ForgeRefused
 from sisimpur.shared.forge.github_answers import TOKENS
 from sisimpur.shared.forge.github_client import GitHubClient, branch_path
 from sisimpur.shared.forge.github_values import BranchRule, GitHubRepository, GuardedBranch
-from sisimpur.shared.model.errors import ForgeError
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 
 NOWHERE = "agents/doctor-asks-what-it-may-do"  # a branch that nobody has
 NOTHING = "0" * 40  # a commit that nobody has
@@ -44,7 +44,7 @@ def findings(team: GitHubClient, second: GitHubClient | None, branch: str = "") 
         login = team.login()
         yield SetupFinding("account", True, f"GITHUB_TOKEN belongs to {login}")
         repository = team.read(GitHubRepository, "")
-    except ForgeError as problem:
+    except FORGE_PROBLEMS as problem:
         yield SetupFinding("account", False, _of_repository(team.repository, problem))
         return
     seen = _repository(repository, login)
@@ -57,7 +57,7 @@ def findings(team: GitHubClient, second: GitHubClient | None, branch: str = "") 
     yield _reviewer(second, login)
 
 
-def _of_repository(name: str, problem: ForgeError) -> str:
+def _of_repository(name: str, problem: TeamError) -> str:
     if isinstance(problem, ForgeRefused) and problem.status == 404:
         return f"there is no repository {name}, or the token may not see it: give it access at {TOKENS}"
     return str(problem)
@@ -80,7 +80,7 @@ def _repository(found: GitHubRepository, login: str) -> SetupFinding:
 def _permissions(team: GitHubClient) -> Iterator[SetupFinding]:
     try:
         missing = [name for name, tried in NEEDED.items() if not _may(team, *tried)]
-    except ForgeError as problem:
+    except FORGE_PROBLEMS as problem:
         yield SetupFinding(
             "permissions", False, f"what the token may do could not be found out: {problem}; try again later"
         )
@@ -93,10 +93,10 @@ def _permissions(team: GitHubClient) -> Iterator[SetupFinding]:
 
 
 def _may(team: GitHubClient, verb: str, path: str, body: Mapping[str, Any] | None) -> bool:
-    """Try whether GitHub looks at it: what is tried cannot succeed, except for reading. ForgeError: nobody knows."""
+    """Try whether GitHub looks at it: what is tried cannot succeed, except for reading. Else nobody knows."""
     try:
         team.write(verb, path, body)
-    except NotPermitted:
+    except Misconfigured:
         return False
     except ForgeRefused:
         pass
@@ -106,7 +106,7 @@ def _may(team: GitHubClient, verb: str, path: str, body: Mapping[str, Any] | Non
 def _workflows(team: GitHubClient) -> SetupFinding:
     try:
         scopes = team.scopes()
-    except ForgeError as problem:
+    except FORGE_PROBLEMS as problem:
         return SetupFinding("workflows", False, str(problem))
     if scopes is None:
         return SetupFinding("workflows", True, "a fine-grained token; it should not have Workflows or Administration")
@@ -124,11 +124,11 @@ def _guard(team: GitHubClient, branch: str) -> SetupFinding:
     where = f"https://github.com/{team.repository}/settings/rules > New branch ruleset > Require status checks to pass"
     try:
         required, is_strict = required_checks(team, branch)
-    except (NotPermitted, ForgeRefused) as problem:
+    except (Misconfigured, ForgeRefused) as problem:
         return SetupFinding(
             "branch", True, f"whether {REVIEW_CONTEXT} is required on {branch} cannot be seen ({problem})"
         )
-    except ForgeError as problem:
+    except FORGE_PROBLEMS as problem:
         return SetupFinding("branch", False, str(problem))
     if REVIEW_CONTEXT not in required:
         text = f"GitHub itself does not require {REVIEW_CONTEXT} on {branch}: others may merge what nobody reviewed"
@@ -158,7 +158,7 @@ def _reviewer(second: GitHubClient | None, login: str) -> SetupFinding:
         return SetupFinding("reviewer", True, text)
     try:
         other, repository = second.login(), second.read(GitHubRepository, "")
-    except ForgeError as problem:
+    except FORGE_PROBLEMS as problem:
         return SetupFinding("reviewer", False, _of_repository(second.repository, problem))
     if other == login:
         text = f"GITHUB_REVIEWER_TOKEN belongs to {login} too; GitHub takes verdicts only from another account"

@@ -23,7 +23,6 @@ from sisimpur.shared.forge.forge import (
     ForgeRefused,
     Issue,
     MergeMethod,
-    NotPermitted,
     Pull,
     Review,
     Verdict,
@@ -50,7 +49,7 @@ from sisimpur.shared.forge.github_values import (
     review_key,
     worst,
 )
-from sisimpur.shared.model.errors import ForgeUnavailable
+from sisimpur.shared.model.errors import ForgeUnavailable, Misconfigured
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
@@ -156,7 +155,7 @@ class GitHubForge:
     def required(self, base: str) -> frozenset[str]:
         try:
             return frozenset(required_checks(self._team, base)[0])
-        except (NotPermitted, ForgeRefused):
+        except (Misconfigured, ForgeRefused):
             return frozenset()  # GitHub holds its own rules also where we may not read them
 
     # -- pull requests ----------------------------------------------------------------------------------------
@@ -297,7 +296,7 @@ class GitHubForge:
             try:
                 runs += self._team.pages(RawCheckRun, path, key, **only)
                 readable = True
-            except NotPermitted:
+            except Misconfigured:
                 continue
         return runs if readable else None
 

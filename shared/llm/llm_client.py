@@ -7,7 +7,7 @@ What happens when the answer is not one, and how often (each is a call of its ow
     the model refuses   the next model, once, then ReplyDeclined
     gone, busy, paused  the next model; after the last one ModelAway
     nobody is there     ModelAway at once, naming the address: another model would not be there either
-    a wrong request     RequestRefused at once, with the vendor's words: another model is no cure for our mistake
+    a wrong request     Misconfigured at once, with the vendor's words: another model is no cure for our mistake
     a cap is reached    OutOfBudget
 """
 
@@ -35,7 +35,6 @@ from sisimpur.shared.model.errors import (
     OutOfBudget,
     Refused,
     ReplyDeclined,
-    RequestRefused,
     Stumble,
 )
 from sisimpur.shared.model.work import ModelChoice, Run
@@ -290,7 +289,7 @@ class _Asking:
                     self._away = ModelAway("; ".join(filter(None, (f"{self._question.model}: {reason}", cure))))
                     self._next_model(self._away)
                 case Unwanted(reason):
-                    raise RequestRefused(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")
+                    raise Misconfigured(f"{self._question.model}: {WRONG_REQUEST.format(reason)}", "task")
                 case other:
                     assert_never(other)
 

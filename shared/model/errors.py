@@ -3,15 +3,15 @@
 TeamError               one line for the owner; the command ends with exit code 1
  ├ Stumble              this attempt failed: the task is tried again later
  │  ├ CommandFailed     a program ended badly, or git did
- │  ├ ReplyDeclined     the model, and the one after it, will not answer this at all
- │  └ Unavailable       a service does not answer; it is unknown whether the work was done
- │     ├ ForgeUnavailable   the forge or the target's repository does not answer
- │     └ ModelAway      the model does not answer anybody: no task is to blame
+ │  └ ReplyDeclined     the model, and the one after it, will not answer this at all
+ ├ Unavailable          a service does not answer; it is unknown whether the work was done
+ │  └ ForgeUnavailable  the forge or the target's repository does not answer
+ ├ ModelAway            the model does not answer anybody: no task is to blame
  ├ OutOfBudget          rest until the cap allows more: `of` says who rests
  ├ Stopping             the program is being stopped: what was cut is begun anew
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
- ├ Misconfigured        the owner has to change something; the text says what to type
- │  └ RequestRefused    a model's vendor does not take this one request: its task rests, the others go on
+ ├ Misconfigured        the owner has to change something: `of` says who waits for it; the text says what to type
+ │  └ BrokenSetup       the environment for the tests cannot be built
  └ Replaced             another daemon has taken over: this one ends, and writes and sends nothing any more
 """
 
@@ -20,10 +20,6 @@ from typing import Literal
 
 class TeamError(Exception):
     """A named problem. Its text is one line that a person can act on."""
-
-
-class ForgeError(TeamError):
-    """The forge did not do it. The subclass says what happens next."""
 
 
 class Stumble(TeamError):
@@ -38,7 +34,7 @@ class ReplyDeclined(Stumble):
     """The model, and the one after it, will not answer this at all."""
 
 
-class Unavailable(Stumble):
+class Unavailable(TeamError):
     """A service does not answer, or answers with its own error. It is unknown whether the work was done.
 
     `unbilled`: it is certain that it was not, and that it costs nothing. `wait`: it takes nothing now, and said when it
@@ -51,11 +47,11 @@ class Unavailable(Stumble):
         self.wait = wait
 
 
-class ForgeUnavailable(ForgeError, Unavailable):
+class ForgeUnavailable(Unavailable):
     """The forge or the target's repository is away, has an error of its own, or another writer was faster."""
 
 
-class ModelAway(Unavailable):
+class ModelAway(TeamError):
     """The model does not answer, whoever asks: no task is to blame, and none is tried until it does."""
 
 
@@ -80,11 +76,15 @@ class Refused(TeamError):
 
 
 class Misconfigured(TeamError):
-    """The owner has to change something. The text says what to type."""
+    """The owner has to change something. The text says what to type.
 
+    `of`: "task": only this one task waits for it, e.g. its request is not taken by the model's vendor, or its goal's
+    branch is in disorder; empty: whatever needs it.
+    """
 
-class RequestRefused(Misconfigured):
-    """A model's vendor does not take this one request as it is. It answers, so nobody else has to wait."""
+    def __init__(self, text: str = "", of: Literal["", "task"] = "") -> None:
+        super().__init__(text)
+        self.of = of
 
 
 class Replaced(TeamError):

@@ -14,6 +14,7 @@ from contextlib import suppress
 
 TITLE, NOTE = 120, 400  # characters that are shown of a title, and of what was said of a task
 BEGIN = 120  # of a long reason; the rest is its end, where programs say what was wrong
+AROUND = 80  # characters around what nobody sees
 
 
 # --- what nobody sees ----------------------------------------------------------------------------------------
@@ -55,11 +56,11 @@ def shown(text: str) -> str:
     return visible(text, lambda letter: f"[U+{ord(letter):04X}]")
 
 
-def around_unseen(text: str, most: int = 80) -> str:
+def around_unseen(text: str) -> str:
     """The first of these places, shown, in one line; empty: there is none."""
     text = text.removeprefix("\ufeff")  # a file's first mark is no letter
     at = next((run.start() for run in RUN.finditer(text) if any(_taken(run))), -1) if not text.isascii() else -1
-    return one_line(shown(text[max(0, at - most // 4) : at + most]), most) if at >= 0 else ""
+    return one_line(shown(text[max(0, at - AROUND // 4) : at + AROUND]), AROUND) if at >= 0 else ""
 
 
 def _taken(run: re.Match[str]) -> list[bool]:

@@ -64,11 +64,11 @@ class LedgerReader:
         assert row is not None
         return _as_totals(row, cap)
 
-    def spent_by(self, task: str, cap: int = 0) -> Totals:
-        """Return what one task took over all its attempts, against the task's cap."""
+    def spent_by(self, task: str) -> Totals:
+        """Return what one task took over all its attempts, against no cap."""
         row = self._db.row(f"select {SUMS} from calls where state <> 'refused' and task = ?", (task,))  # noqa: S608
         assert row is not None
-        return _as_totals(row, cap)
+        return _as_totals(row, 0)
 
     def was_answered(self, since: datetime) -> bool:
         """Tell whether a call of a model, not a search, that was made after that moment has come to its end."""

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.money.token_budget import NANO, Rates, TokenUsage
 
@@ -33,12 +33,11 @@ class OwnPrice(Protocol):
     def output(self) -> int: ...
 
 
-class Unpriced(Refused):
-    """There is no price for this; nothing may be spent on it. The meter halts on this, and on nothing else."""
-
-
 class Pricing:
-    """`own` are the owner's prices of models, e.g. of local ones at 0; they go before the library's."""
+    """`own` are the owner's prices of models, e.g. of local ones at 0; they go before the library's.
+
+    What has no price is Misconfigured: nothing may be spent on it.
+    """
 
     def __init__(self, own: Mapping[str, OwnPrice] | None = None) -> None:
         self._own = dict(own or {})
@@ -50,7 +49,7 @@ class Pricing:
         return f"genai-prices {version('genai-prices')}"
 
     def rates(self, model: str, prompt: int, at: datetime) -> Rates:
-        """The dearest for prompts of up to `prompt` tokens on that day. Unpriced if the model is not known."""
+        """The dearest for prompts of up to `prompt` tokens on that day. Misconfigured if the model is not known."""
         own = self._own.get(model)
         if own is None:
             return _library_rates(model, max(prompt, 1), at.astimezone(UTC).date())
@@ -64,7 +63,7 @@ def _library_rates(model: str, prompt: int, day: date) -> Rates:
     small, large = (_probe(model, size, day) for size in (1, prompt))
     dearest = Rates(*(max(pair) for pair in zip(_values(small), _values(large), strict=True)))
     if not (dearest.input and dearest.output):
-        raise Unpriced(f"the price library has no full price for model {model}")
+        raise Misconfigured(f"the price library has no full price for model {model}")
     return dearest
 
 
@@ -90,7 +89,9 @@ def _probe(model: str, size: int, day: date) -> Rates:
         try:
             found.append(calc_price(counted, model, provider_id=PROVIDER, genai_request_timestamp=noon))
         except LookupError:
-            raise Unpriced(f"no price is known for model {model}; write it under `prices` or use another") from None
+            raise Misconfigured(
+                f"no price is known for model {model}; write it under `prices` or use another"
+            ) from None
     plain, write_5m, write_1h, read = (_per_token(price.input_price, size) for price in found)
     return Rates(plain, write_5m, write_1h, read, _per_token(found[0].output_price, size))
 
@@ -141,13 +142,16 @@ class _VendorUsage(_Counted):
 
 
 def usage_of(reported: Mapping[str, Any], hour_cache: bool = False) -> TokenUsage:
-    """The vendor's counts in our words. Cache writes whose age is not told are of the dearest age asked for."""
+    """The vendor's counts in our words. Misconfigured: something was counted that has no price here.
+
+    Cache writes whose age is not told are of the dearest age asked for.
+    """
     try:
         seen = _VendorUsage.model_validate({key: value for key, value in reported.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = one_line(".".join(str(part) for part in first["loc"]), 60)
-        raise Unpriced(f"the upstream counts something that has no price here: usage.{field}") from None
+        raise Misconfigured(f"the upstream counts something that has no price here: usage.{field}") from None
     short, long = seen.cache_creation.ephemeral_5m_input_tokens, seen.cache_creation.ephemeral_1h_input_tokens
     untold = max(0, seen.cache_creation_input_tokens - short - long)
     return TokenUsage(

@@ -13,9 +13,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from sqlite3 import Row
 
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import Event
 from sisimpur.shared.money.ledger_rows import as_usage
-from sisimpur.shared.money.pricing import Pricing, Unpriced
+from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
 from sisimpur.shared.money.token_budget import Rates, TokenUsage, cost
 from sisimpur.shared.store.database import Database
@@ -242,5 +243,5 @@ class LedgerSavings:
         """Prices of that day for a prompt of so many tokens; None: unknown by now."""
         try:
             return self._pricing.rates(model, prompt, datetime.fromisoformat(f"{day}T12:00").replace(tzinfo=UTC))
-        except Unpriced:
+        except Misconfigured:
             return None

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sisimpur.shared.model.change import Change, ChangeLimits
-from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Stumble
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
 from sisimpur.shared.model.naming import is_agent_branch
 from sisimpur.shared.repo import mirror_commits, mirror_tree
 from sisimpur.shared.repo.differences import changed, diff
@@ -30,14 +30,6 @@ LONG = 600.0  # seconds for what goes over the network
 NO_BRANCH = re.compile(r"[\s~^:?*\[\\\x00-\x20\x7f]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^[-+./]|^refs/|^$")
 LONGEST_BRANCH = 200
 LONGEST_LINE = 300  # characters of a line that was searched for
-
-
-class BranchMoved(Stumble):
-    """Somebody else moved the branch. `found`: the commit that it is at; None: it is gone."""
-
-    def __init__(self, branch: str, found: str | None) -> None:
-        super().__init__(f"{branch} is at {found or 'no commit'}: somebody else moved it; nothing was pushed")
-        self.found = found
 
 
 @dataclass(frozen=True)
@@ -102,7 +94,7 @@ class Mirror:
     def push(self, sha: str, branch: str, expected: str | None = None) -> None:
         """Moves the forge's branch from `expected` (None: it must not exist) to `sha`; there already: done.
 
-        BranchMoved if somebody else was faster, Refused if the forge does not take it. Only branches of ours.
+        Refused if somebody else was faster, or the forge does not take it. Only branches of ours.
         """
         if not is_agent_branch(branch):
             raise Refused(f"{branch}: not a branch of ours; nothing was pushed")
@@ -266,10 +258,15 @@ class Mirror:
         if found == sha:
             return
         if found != expected:
-            raise BranchMoved(branch, found)
+            raise moved(branch, found)
         if rejected := re.search(r"^!\t.*\[(?:remote )?rejected\] \((.*)\)$", done.text, re.MULTILINE):
             raise Refused(f"the forge does not take {branch}: {telling_line(rejected[1])}")
         raise explain(done.complaint, self.remote) or CommandFailed(f"git push: {telling_line(done.complaint)}")
+
+
+def moved(branch: str, found: str | None) -> Refused:
+    """Somebody else moved it. `found`: the commit that it is at; None: it is gone."""
+    return Refused(f"{branch} is at {found or 'no commit'}: somebody else moved it; nothing was pushed")
 
 
 def default_branch(folder: Path, remote: Remote) -> str:

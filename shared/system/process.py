@@ -1,8 +1,7 @@
 """Door to programs. The only module that starts one.
 
 A program gets an argument vector (never a shell's line), exactly the environment it is given, a folder and a time
-limit. It leads a process group of its own and ends as a group. What it prints goes to files: no pipe, no blocking; but
-for one that is kept to answer questions.
+limit. It leads a process group of its own and ends as a group. It prints into files, unless it is kept to answer.
 """
 
 from __future__ import annotations
@@ -184,14 +183,14 @@ class KeptProgram:
     every further question is CommandFailed. Unavailable: it cannot be started.
     """
 
-    def __init__(self, argv: Sequence[str], *, cwd: Path = Path("/"), env: Mapping[str, str]) -> None:
+    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str]) -> None:
         _refuse_unspeakable(argv, env)
         self._name = argv[0]
         self._told = b""  # what it has still to be told
         self._said = bytearray()  # what it has said, and nobody has taken yet
         self._errors = os.memfd_create("errors")
         try:
-            self._process = _start(argv, cwd, env, (subprocess.PIPE, subprocess.PIPE, self._errors), ())
+            self._process = _start(argv, Path("/"), env, (subprocess.PIPE, subprocess.PIPE, self._errors), ())
         except OSError as error:
             os.close(self._errors)
             raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
@@ -277,7 +276,7 @@ class Other:
 
     def has_ended(self, seconds: float = 0) -> bool:
         """Tell whether it has, or does within the time."""
-        return _ended(self.descriptor, seconds)
+        return is_readable(self.descriptor, seconds)
 
     def ask_to_end(self) -> None:
         self._send(signal.SIGTERM)
@@ -353,10 +352,10 @@ def _wait(
     """Wait until the leader ends or must end; in any case, also when we are interrupted, the whole group ends."""
     try:
         with _tells_of_the_end(process.pid) as leader:
-            while not _ended(leader, min(LOOK, max(0.0, deadline - time.monotonic()))):
+            while not is_readable(leader, min(LOOK, max(0.0, deadline - time.monotonic()))):
                 if time.monotonic() >= deadline:
                     _signal(process, signal.SIGTERM)
-                    _ended(leader, GRACE)
+                    is_readable(leader, GRACE)
                     return "timed out"
                 sizes = [os.fstat(file.fileno()).st_size for file in dict.fromkeys(printed)]
                 if max(sizes) > MOST_PRINTED:
@@ -374,7 +373,7 @@ def end(pid: int, seconds: float) -> bool:
     try:
         with _tells_of_the_end(pid) as descriptor:
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            return _ended(descriptor, seconds)
+            return is_readable(descriptor, seconds)
     except ProcessLookupError:
         return True
 
@@ -389,9 +388,10 @@ def _tells_of_the_end(pid: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _ended(leader: int, seconds: float) -> bool:
+def is_readable(descriptor: int, seconds: float) -> bool:
+    """Wait until it can be read from: a process's end is told so too."""
     poll = select.poll()
-    poll.register(leader, select.POLLIN)
+    poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(seconds * 1000))
 
 

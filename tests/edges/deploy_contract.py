@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, Release
+from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, Release, ReleaseFailed
 from sisimpur.shared.model.deployment import PLACES, Place, Running
 from tests.docker_scene import COMPLAINT, App, Kind, Releases, client, occupied, page, within
 from tests.killing import at_length, finishes, killed_at, points, snippet
@@ -139,7 +139,7 @@ class DriverContract:
         if not home.has_images:
             pytest.skip("builds nothing of the scene's")
         runs = home.started()
-        with pytest.raises(NotBuilt, match=COMPLAINT):
+        with pytest.raises(ReleaseFailed, match=COMPLAINT):
             home.built("unbuildable")
         assert home.driver.running(STAGING) == Running(runs.commit)
         assert home.says(runs)
@@ -148,7 +148,7 @@ class DriverContract:
         if not home.has_images:
             pytest.skip("knows of no port")
         release, port = home.built(), home.ports[STAGING]
-        with occupied(port), pytest.raises(NotStarted, match=str(port), check=lambda error: error.is_untouched):
+        with occupied(port), pytest.raises(ReleaseFailed, match=str(port), check=lambda error: error.is_untouched):
             home.driver.start(release)
         found = home.driver.running(STAGING)
         assert found is None or found.ended
@@ -210,7 +210,7 @@ class DriverContract:
         assert not home.driver.clean([kept]).any
         home.driver.start(kept)
         assert home.says(kept)
-        with pytest.raises(NotStarted, check=lambda error: error.is_untouched):
+        with pytest.raises(ReleaseFailed, check=lambda error: error.is_untouched):
             home.driver.start(old)
 
     def test_nobody_elses_is_touched(self, home: DriverHome) -> None:

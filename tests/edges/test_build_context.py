@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sisimpur.agents.devops.drivers.build_context import DockerIgnore, labelled, pack
-from sisimpur.agents.devops.drivers.driver import NotBuilt
+from sisimpur.agents.devops.drivers.driver import ReleaseFailed
 from sisimpur.shared.model.errors import Refused
 
 LABELS = {"who": "us"}
@@ -68,7 +68,7 @@ def test_a_dockerfile_from_elsewhere_is_none(folder: Path, tmp_path: Path, name:
     (tmp_path / "secret" / "Dockerfile").write_text("FROM y\n")
     (folder / "out").symlink_to(tmp_path / "secret")
     (folder / "link").symlink_to(tmp_path / "secret" / "Dockerfile")
-    with pytest.raises(NotBuilt, match="no plain file of this commit"):
+    with pytest.raises(ReleaseFailed, match="no plain file of this commit"):
         packed(folder, name)
 
 
@@ -140,12 +140,14 @@ def test_no_line_holds_up_the_program(line: str) -> None:
 
 @pytest.mark.parametrize("text", ["a\n" * 501, "a" * 301])
 def test_too_many_lines_and_too_long_ones_are_the_commits_fault(text: str) -> None:
-    with pytest.raises(NotBuilt, match=r"\.dockerignore is too long: there may be at most 500 patterns, each of 300"):
+    with pytest.raises(
+        ReleaseFailed, match=r"\.dockerignore is too long: there may be at most 500 patterns, each of 300"
+    ):
         DockerIgnore(text)
 
 
 def test_a_pattern_that_is_none_is_the_commits_fault() -> None:
-    with pytest.raises(NotBuilt, match="is no pattern"):
+    with pytest.raises(ReleaseFailed, match="is no pattern"):
         DockerIgnore("a[z-a]")
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from sisimpur.agents.devops.drivers.command_driver import COMES_UP, CommandDriver
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
 from sisimpur.shared.model.errors import Misconfigured, Stopping
@@ -68,7 +68,7 @@ class Commits(Releases):
 
     def of(self, commit: str) -> Path:
         if self.bad:
-            raise NotBuilt(f"the files of {commit[:12]} cannot be laid out")
+            raise ReleaseFailed(f"the files of {commit[:12]} cannot be laid out")
         return super().of(commit)
 
     def _mark(self, commit: str, place: Place) -> Path:
@@ -166,7 +166,7 @@ class TestCommandDriver(DriverContract):
 
     def test_what_ends_by_itself_is_seen(self, home: DriverHome) -> None:
         """At once, or a moment later; all that is seen is that it does not run."""
-        with contextlib.suppress(NotStarted):
+        with contextlib.suppress(ReleaseFailed):
             home.started("exits")
         assert within(PATIENCE, lambda: home.driver.running("staging") is None)
 
@@ -265,7 +265,7 @@ def test_what_can_work_here_says_what_it_needs(owner: Owner) -> None:
 def test_a_build_that_fails_ends_with_its_last_lines_without_keys(owner: Owner) -> None:
     (owner.root / "site.env").write_text("DATABASE=secret-secret\n")
     driver = owner.driver(build="seq 100; echo $DATABASE >&2; exit 3", env_file=str(owner.root / "site.env"))
-    with pytest.raises(NotBuilt) as failed:
+    with pytest.raises(ReleaseFailed) as failed:
         driver.build(owner.release)
     first, *lines = str(failed.value).splitlines()
     assert first == "`staging.build` ended with 3; it said:"
@@ -273,7 +273,7 @@ def test_a_build_that_fails_ends_with_its_last_lines_without_keys(owner: Owner) 
 
 
 def test_a_build_that_takes_too_long_is_ended(owner: Owner) -> None:
-    with pytest.raises(NotBuilt, match=r"`staging.build` was not done after 0.005\d* minutes"):
+    with pytest.raises(ReleaseFailed, match=r"`staging.build` was not done after 0.005\d* minutes"):
         owner.driver(build="sleep 60", minutes=0.005).build(owner.release)
 
 
@@ -295,7 +295,7 @@ def test_what_was_built_is_not_built_again_unless_its_folder_its_words_or_its_st
     owner.commits.clean(())
     owner.commits.of(owner.commit)
     assert builds(driver) == 4
-    with pytest.raises(NotStarted):
+    with pytest.raises(ReleaseFailed):
         owner.driver(build=line, start="false").start(owner.release)
     assert builds(driver) == 5
 
@@ -303,7 +303,7 @@ def test_what_was_built_is_not_built_again_unless_its_folder_its_words_or_its_st
 def test_a_build_that_failed_is_tried_again(owner: Owner) -> None:
     driver = owner.driver(build="echo x >> $0/builds; exit 1")
     for _ in range(2):
-        with pytest.raises(NotBuilt):
+        with pytest.raises(ReleaseFailed):
             driver.build(owner.release)
     assert owner.read("builds") == "x\nx\n"
 
@@ -311,7 +311,7 @@ def test_a_build_that_failed_is_tried_again(owner: Owner) -> None:
 def test_files_that_cannot_be_laid_out_keep_what_runs_running(owner: Owner) -> None:
     driver = owner.driver(start="touch $0/begun")
     owner.commits.bad = True
-    with pytest.raises(NotStarted, match="cannot be laid out", check=lambda error: error.is_untouched):
+    with pytest.raises(ReleaseFailed, match="cannot be laid out", check=lambda error: error.is_untouched):
         driver.start(owner.release)
     assert not (owner.root / "begun").exists()
 
@@ -330,12 +330,14 @@ def test_a_stop_begins_no_build_but_looks_and_starts_on(owner: Owner) -> None:
 
 
 def test_a_start_that_fails_says_why(owner: Owner) -> None:
-    with pytest.raises(NotStarted, match=r"(?s)`staging.start` ended with 1; it said:\nUnit site.service not found"):
+    with pytest.raises(ReleaseFailed, match=r"(?s)`staging.start` ended with 1; it said:\nUnit site.service not found"):
         owner.driver(start="echo Unit site.service not found >&2; exit 1").start(owner.release)
 
 
 def test_a_start_that_nothing_comes_of_is_none(owner: Owner) -> None:
-    with pytest.raises(NotStarted, match=r"`staging.start` ended well, but `staging.running` prints nothing, not 0101"):
+    with pytest.raises(
+        ReleaseFailed, match=r"`staging.start` ended well, but `staging.running` prints nothing, not 0101"
+    ):
         owner.driver(start="true").start(owner.release)
     assert (owner.clock.now() - NOON).total_seconds() == COMES_UP
 

@@ -19,7 +19,7 @@ from sisimpur.agents.devops.compose.compose_command import ComposeCommand
 from sisimpur.agents.devops.compose.compose_driver import ComposeDriver
 from sisimpur.agents.devops.compose.compose_values import MOST_TOLD
 from sisimpur.agents.devops.docker.docker_manager import DockerManager
-from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, Release
+from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, Release, ReleaseFailed
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Running
 from sisimpur.shared.model.errors import Misconfigured
@@ -217,7 +217,7 @@ NAMED = "services: {web: {build: ., env_file: .env}}"
 
 @at_length
 def test_an_env_file_that_is_missing_is_asked_for_and_the_owners_is_used(home: ComposeHome, tmp_path: Path) -> None:
-    with pytest.raises(NotBuilt, match=r"services\.web\.env_file.*deploy\.staging\.env_file"):
+    with pytest.raises(ReleaseFailed, match=r"services\.web\.env_file.*deploy\.staging\.env_file"):
         home.driver.build(home.given(NAMED))
     (tmp_path / "empty").touch()
     home.set({"env_file": str(tmp_path / "empty")})
@@ -261,8 +261,8 @@ def test_what_leads_out_of_the_repository_by_a_link_is_refused(home: ComposeHome
     folder = home.releases.of(release.commit)
     (folder / "out").symlink_to("/etc")
     (folder / "ignoring" / ".dockerignore").symlink_to("/etc/passwd")
-    for act, kind in ((home.driver.build, NotBuilt), (home.driver.start, NotStarted)):
-        with pytest.raises(kind) as caught:
+    for act in (home.driver.build, home.driver.start):
+        with pytest.raises(ReleaseFailed) as caught:
             act(release)
         assert key in str(caught.value)
         assert "root:" not in str(caught.value)
@@ -273,16 +273,16 @@ def test_a_compose_file_that_is_not_there_or_is_a_link(home: ComposeHome) -> Non
     release = home.given("x")
     path = home.releases.of(release.commit) / "docker-compose.yml"
     path.unlink()
-    with pytest.raises(NotBuilt, match=r"there is no docker-compose\.yml"):
+    with pytest.raises(ReleaseFailed, match=r"there is no docker-compose\.yml"):
         home.driver.build(release)
     path.symlink_to("/etc/passwd")
-    with pytest.raises(NotBuilt, match="link"):
+    with pytest.raises(ReleaseFailed, match="link"):
         home.driver.build(release)
 
 
 def test_each_thing_that_is_wrong_is_told_whole_up_to_a_number(home: ComposeHome) -> None:
     mounts = ", ".join(f"'./absent-{number}:/x{number}'" for number in range(50))
-    with pytest.raises(NotBuilt) as caught:
+    with pytest.raises(ReleaseFailed) as caught:
         home.driver.build(home.given(f"services: {{web: {{build: ., volumes: [{mounts}]}}}}"))
     _, *problems, last = str(caught.value).splitlines()
     assert len(problems) == MOST_TOLD
@@ -311,7 +311,7 @@ def test_an_image_that_is_nowhere_cannot_be_built_on_and_a_registry_that_is_away
     with ThreadingHTTPServer(("127.0.0.1", 0), _NothingThere) as registry:
         threading.Thread(target=registry.serve_forever, daemon=True).start()
         release = home.given(f"services: {{web: {{build: .}}, db: {{image: '127.0.0.1:{registry.server_port}/x:1'}}}}")
-        with pytest.raises(NotBuilt, match="pull of"):
+        with pytest.raises(ReleaseFailed, match="pull of"):
             home.driver.build(release)
         registry.shutdown()
     with pytest.raises(EngineAway, match="registry"):
@@ -324,7 +324,7 @@ def test_the_owners_values_are_not_told(home: ComposeHome) -> None:
         "services: {web: {build: {context: ., args: {A: '${SECRET}'}}}}",
         {"Dockerfile": f"FROM {base_image()}\nARG A\nRUN echo it says $A; exit 1\n"},
     )
-    with pytest.raises(NotBuilt) as caught:
+    with pytest.raises(ReleaseFailed) as caught:
         home.driver.build(release)
     assert "it says ***" in str(caught.value)
     assert " ---> " not in str(caught.value)
@@ -340,7 +340,7 @@ def test_a_port_of_somebody_elses_is_found_before_anything_ends(home: ComposeHom
     with (
         occupied(taken),
         pytest.raises(
-            NotStarted,
+            ReleaseFailed,
             match=f"port {taken} is taken by python.*deploy.staging.port",
             check=lambda error: error.is_untouched,
         ),
@@ -361,7 +361,7 @@ def test_a_compose_that_is_killed_itself_is_healed(home: ComposeHome, seconds: f
     command = ComposeCommand({"PATH": os.environ["PATH"]}, minutes=seconds / 60)
     manager = DockerManager(home.home)
     cut = ComposeDriver(manager, command, home.settings, home.releases.of, home.folder)
-    with contextlib.suppress(NotStarted):  # the last ones may come to their end
+    with contextlib.suppress(ReleaseFailed):  # the last ones may come to their end
         cut.start(new)
     for goal in (new, old):
         home.driver.start(goal)

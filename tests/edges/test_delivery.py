@@ -12,10 +12,11 @@ import pytest
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from sisimpur.shared.forge.local_forge import LocalForge
 from sisimpur.shared.forge.local_forge_git import create
+from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Branch, TaskSpec
-from sisimpur.shared.repo.mirror import BranchMoved, Mirror
+from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal, MoveReason
@@ -96,6 +97,6 @@ def test_what_somebody_else_pushed_stays(scene: Deliverer, number: int) -> None:
     if number == 2:
         scene.deliver(1, shas[0])
     scene.moves(theirs)
-    with pytest.raises(BranchMoved, match=theirs):
+    with pytest.raises(Refused, match=theirs):
         scene.deliver(number, shas[number - 1])
     assert scene.mirror.remote_head(NAME) == theirs

@@ -19,7 +19,7 @@ import pytest
 from sisimpur.agents.devops.docker.docker_engine import connected
 from sisimpur.agents.devops.docker.docker_manager import DockerManager
 from sisimpur.agents.devops.docker.docker_words import Container, Names, plain, summed_up, why_away
-from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt, Release
+from sisimpur.agents.devops.drivers.driver import EngineAway, Release, ReleaseFailed
 from sisimpur.shared.model.deployment import Running
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from tests.killing import finishes, snippet
@@ -259,14 +259,16 @@ def test_passwords_that_cannot_be_had_are_the_owners_to_mend(engine: Make, tmp_p
         ),
         pytest.param(
             chunked({"stream": "Step 1\n\x1b[1mgreen\x1b[0m\n10%\r99%\n"}, {"error": "exit 3"}),
-            NotBuilt,
+            ReleaseFailed,
             "could not be built: exit 3\nStep 1\ngreen\n99%$",
             id="its own fault",
         ),
-        pytest.param(response(400, {"message": "dockerfile parse error"}), NotBuilt, "parse error", id="no Dockerfile"),
+        pytest.param(
+            response(400, {"message": "dockerfile parse error"}), ReleaseFailed, "parse error", id="no Dockerfile"
+        ),
         pytest.param(
             response(404, {"message": "pull access denied for x, repository does not exist"}),
-            NotBuilt,
+            ReleaseFailed,
             "pull access denied",
             id="no such base",
         ),
@@ -283,7 +285,7 @@ def test_what_a_builder_says_is_the_commits_fault_or_not(
 def test_only_the_last_lines_of_a_build_are_told(engine: Make) -> None:
     events = [{"stream": f"line {number} {'x' * 5_000}\n"} for number in range(100)]
     manager = DockerManager(HOME, engine(chunked(*events, {"error": "z" * 5_000})).environment)
-    with tempfile.TemporaryFile() as context, pytest.raises(NotBuilt) as told:
+    with tempfile.TemporaryFile() as context, pytest.raises(ReleaseFailed) as told:
         manager.build(context, RELEASE, "Dockerfile", 20)
     why, *lines = str(told.value).splitlines()
     assert [line.split()[1] for line in lines] == [str(number) for number in range(70, 100)]

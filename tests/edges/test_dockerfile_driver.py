@@ -12,7 +12,7 @@ import pytest
 
 from sisimpur.agents.devops.docker.docker_manager import DockerManager
 from sisimpur.agents.devops.docker.dockerfile_driver import DockerfileDriver
-from sisimpur.agents.devops.drivers.driver import Cleaned, Driver, HasPorts, NotBuilt, NotStarted, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, Driver, HasPorts, Release, ReleaseFailed
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
 from sisimpur.shared.model.errors import Misconfigured
@@ -132,7 +132,7 @@ def test_an_image_of_our_name_that_is_none_of_ours_is_not_run(home: DockerfileHo
     with contextlib.closing(client()) as engine:
         engine.tag(base_image(), *name.split(":"))
         try:
-            with pytest.raises(NotStarted, match="built first", check=lambda error: error.is_untouched):
+            with pytest.raises(ReleaseFailed, match="built first", check=lambda error: error.is_untouched):
                 home.driver.start(release)
             home.driver.build(release)
             assert engine.inspect_image(name)["Config"]["Labels"]["sisimpur.commit"] == release.commit
@@ -142,7 +142,7 @@ def test_an_image_of_our_name_that_is_none_of_ours_is_not_run(home: DockerfileHo
 
 def test_commits_that_begin_alike_are_not_one(home: DockerfileHome) -> None:
     commit = home.built().commit
-    with pytest.raises(NotStarted, match="built first"):
+    with pytest.raises(ReleaseFailed, match="built first"):
         home.driver.start(Release(STAGING, commit[:12] + "f" * 28))
 
 
@@ -151,7 +151,7 @@ def test_a_build_that_takes_too_long_is_ended(home: DockerfileHome) -> None:
     talks = "import time\nwhile True: print('and so on', flush=True); time.sleep(0.2)"
     dockerfile = f"FROM {base_image()}\nRUN [{json.dumps('python3')}, {json.dumps('-c')}, {json.dumps(talks)}]\n"
     release = Release(STAGING, home.releases.add(files={"Dockerfile": dockerfile}))
-    with pytest.raises(NotBuilt, match=r"not built after 0.05 minutes(.|\n)*and so on"):
+    with pytest.raises(ReleaseFailed, match=r"not built after 0.05 minutes(.|\n)*and so on"):
         home.driver.build(release)
     assert within(PATIENCE, lambda: not home.everything())
     assert not home.images()
@@ -159,7 +159,7 @@ def test_a_build_that_takes_too_long_is_ended(home: DockerfileHome) -> None:
 
 def test_what_failed_builds_leave_is_ours_and_only_the_newest_are_kept(home: DockerfileHome) -> None:
     for number in range(3):
-        with pytest.raises(NotBuilt):
+        with pytest.raises(ReleaseFailed):
             home.built(App("unbuildable", text=f"try {number}"))
     assert len(home.ends()) == 3
     keeping_two = DockerManager(home.home, cached=2)
@@ -185,7 +185,7 @@ def test_the_last_lines_of_a_build_are_what_was_printed(home: DockerfileHome) ->
     """Not what the builder says of its steps."""
     steps = "".join(f"ENV A{number}=1\n" for number in range(8))
     dockerfile = f"FROM {base_image()}\nRUN echo said long before\n{steps}RUN echo said at last; exit 1\n"
-    with pytest.raises(NotBuilt) as failed:
+    with pytest.raises(ReleaseFailed) as failed:
         home.driver.build(Release(STAGING, home.releases.add(files={"Dockerfile": dockerfile})))
     first, *lines = str(failed.value).splitlines()
     assert "returned a non-zero code: 1" in first
@@ -204,7 +204,7 @@ def test_why_it_could_not_be_built_is_told(
     home: DockerfileHome, files: Mapping[str, str], settings: Mapping[str, Any], why: str
 ) -> None:
     home.set(**settings)
-    with pytest.raises(NotBuilt, match=why):
+    with pytest.raises(ReleaseFailed, match=why):
         home.driver.build(Release(STAGING, home.releases.add(files=files)))
 
 
@@ -268,7 +268,9 @@ def test_a_container_of_our_name_that_is_none_of_ours_stays(home: DockerfileHome
     [
         pytest.param({"cpus": 200}, Misconfigured, "`deploy.cpus`", id="more processors than there are"),
         pytest.param({"staging": {"env_file": "/no/such"}}, Misconfigured, "there is no /no/such", id="no env_file"),
-        pytest.param({"staging": {"volumes": {"data": "/app/app.py"}}}, NotStarted, "does not start", id="no folder"),
+        pytest.param(
+            {"staging": {"volumes": {"data": "/app/app.py"}}}, ReleaseFailed, "does not start", id="no folder"
+        ),
     ],
 )
 def test_why_it_does_not_start_is_told(
@@ -284,7 +286,7 @@ def test_why_it_does_not_start_is_told(
 def test_what_does_not_start_leaves_nothing(home: DockerfileHome) -> None:
     release = Release(STAGING, home.releases.add(files={"Dockerfile": f"FROM {base_image()}\nUSER nosuch\n"}))
     home.driver.build(release)
-    with pytest.raises(NotStarted, match="nosuch") as failed:
+    with pytest.raises(ReleaseFailed, match="nosuch") as failed:
         home.driver.start(release)
     assert not failed.value.is_untouched
     assert home.parts(STAGING) == []
@@ -302,7 +304,7 @@ def test_the_container_that_has_the_port_is_named_and_what_runs_stays(home: Dock
     assert not home.driver.has_port(STAGING)
     next_one = home.built()
     with pytest.raises(
-        NotStarted,
+        ReleaseFailed,
         match=f"container sisimpur-{home.home}-production: .*deploy.staging.port",
         check=lambda error: error.is_untouched,
     ):

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.shared.forge.forge import (
+    FORGE_PROBLEMS,
     MAX_BODY,
     MAX_TITLE,
     Forge,
     ForgeRefused,
     MergeMethod,
-    NotPermitted,
     Pull,
     PullNotReady,
     RateLimited,
@@ -36,7 +36,6 @@ from sisimpur.shared.forge.local_forge import LocalForge
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
 from sisimpur.shared.forge.local_forge_git import Commits, create, follow
 from sisimpur.shared.model.errors import (
-    ForgeError,
     ForgeUnavailable,
     Misconfigured,
     Refused,
@@ -157,7 +156,7 @@ def test_where_nothing_was_made_the_owner_is_told(tmp_path: Path) -> None:
         pytest.param(lambda file: file.mkdir(), ForgeUnavailable, id="cannot be opened"),
     ],
 )
-def test_a_spoilt_database_is_named(home: LocalHome, spoil: Callable[[Path], object], error: type[ForgeError]) -> None:
+def test_a_spoilt_database_is_named(home: LocalHome, spoil: Callable[[Path], object], error: type[TeamError]) -> None:
     home.forge.list_pulls()
     for file in home.repository.glob("forge.db*"):
         file.unlink()
@@ -671,17 +670,15 @@ def test_the_database_waits_for_the_disk(home: LocalHome) -> None:
         (PullNotReady("x", "moved"), TeamError),
         (PullNotReady("x", "blocked"), TeamError),
         (PullNotReady("x", "conflict"), TeamError),
-        (NotPermitted("x"), Misconfigured),
         (ForgeRefused("x"), Refused),
         (RateLimited(60), Stumble),
         (ForgeUnavailable("x"), Unavailable),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-def test_errors_are_named_by_what_happens_next(error: ForgeError, what_happens_next: type[TeamError]) -> None:
-    assert isinstance(error, ForgeError)
+def test_errors_are_named_by_what_happens_next(error: TeamError, what_happens_next: type[TeamError]) -> None:
+    assert isinstance(error, FORGE_PROBLEMS)
     assert isinstance(error, what_happens_next)
-    assert isinstance(error, Stumble) is isinstance(error, (RateLimited, ForgeUnavailable))
 
 
 def test_a_rate_limit_says_how_long() -> None:

@@ -14,11 +14,11 @@ import httpx2
 import pytest
 
 from sisimpur.shared.forge.forge import (
+    FORGE_PROBLEMS,
     REVIEW_CONTEXT,
     CheckResult,
     Forge,
     ForgeRefused,
-    NotPermitted,
     PullNotReady,
     RateLimited,
     key_of,
@@ -28,7 +28,7 @@ from sisimpur.shared.forge.github_answers import GitHubAnswer
 from sisimpur.shared.forge.github_client import MOST_KEPT, AnswerCache, GitHubAccess
 from sisimpur.shared.forge.github_forge import GitHubForge
 from sisimpur.shared.forge.github_values import WIP
-from sisimpur.shared.model.errors import ForgeError, ForgeUnavailable, Misconfigured
+from sisimpur.shared.model.errors import ForgeUnavailable, Misconfigured, TeamError
 from sisimpur.shared.repo.git import git
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.github.faults import Fault
@@ -174,7 +174,7 @@ def test_a_token_is_in_no_representation_and_in_no_error(home: GitHubHome) -> No
         home.hub.faults.before(Fault(status, echo), "PATCH /repos/{r}/pulls/{n}")
     number, _ = pull_of(home)
     for _ in range(5):
-        with pytest.raises(ForgeError) as caught:
+        with pytest.raises(FORGE_PROBLEMS) as caught:
             home.forge.close(number)
         assert home.team not in str(caught.value)
         assert home.team[::-1] not in str(caught.value)
@@ -199,7 +199,7 @@ def test_a_missing_permission_is_named_as_github_names_it(hub: LocalGitHub) -> N
     home = GitHubHome(hub, one_account=True)
     _, sha = pull_of(home)
     hub.user("team", lacks={"statuses"})
-    with pytest.raises(NotPermitted, match=r"GITHUB_TOKEN may not do POST .*statuses=write"):
+    with pytest.raises(Misconfigured, match=r"GITHUB_TOKEN may not do POST .*statuses=write"):
         home.forge.set_status(sha, "agents/tests", "success")
 
 
@@ -220,7 +220,7 @@ def test_two_tokens_of_one_account_are_one_account(hub: LocalGitHub) -> None:
 def test_a_repository_that_has_moved_is_the_owners_to_correct(home: GitHubHome) -> None:
     number, _ = pull_of(home)
     home.hub.faults.before(Fault(307, {"message": "Moved"}, {"Location": "/x"}), "PATCH /repos/{r}/pulls/{n}")
-    with pytest.raises(NotPermitted, match="has moved"):
+    with pytest.raises(Misconfigured, match="has moved"):
         home.forge.close(number)
 
 
@@ -327,8 +327,8 @@ def test_a_label_that_was_lost_on_the_way_is_set_with_the_repetition(private: Gi
 @pytest.mark.parametrize(
     ("errors", "raised"),
     [
-        ([{"type": "FORBIDDEN", "message": "You may not"}], NotPermitted),
-        ([{"message": "Resource not accessible by personal access token"}], NotPermitted),
+        ([{"type": "FORBIDDEN", "message": "You may not"}], Misconfigured),
+        ([{"message": "Resource not accessible by personal access token"}], Misconfigured),
         ([{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}], RateLimited),
         ([{"type": "NOT_FOUND", "message": "Could not resolve to a node"}], ForgeRefused),
         ([{"type": "UNPROCESSABLE", "message": "Pull request is closed"}], ForgeRefused),
@@ -337,7 +337,7 @@ def test_a_label_that_was_lost_on_the_way_is_set_with_the_repetition(private: Gi
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )
-def test_graphql_says_no_with_a_yes(home: GitHubHome, errors: Any, raised: type[ForgeError]) -> None:
+def test_graphql_says_no_with_a_yes(home: GitHubHome, errors: Any, raised: type[TeamError]) -> None:
     home.push("task")
     number = home.forge.ensure_pull("task", "main", "T", "B", draft=True).number
     home.hub.faults.before(Fault(200, {"data": None, "errors": errors}), "POST /graphql")
@@ -475,11 +475,11 @@ MERGE = "PUT /repos/{r}/pulls/{n}/merge"
         (405, "Pull Request is not mergeable", PullNotReady),
         (422, "Validation Failed", PullNotReady),
         (409, "Head branch was modified. Review and try the merge again.", ForgeUnavailable),
-        (403, "Resource not accessible by personal access token", NotPermitted),
+        (403, "Resource not accessible by personal access token", Misconfigured),
         (404, "Not Found", ForgeRefused),
     ],
 )
-def test_a_refused_merge_says_what_to_do(home: GitHubHome, status: int, message: str, raised: type[ForgeError]) -> None:
+def test_a_refused_merge_says_what_to_do(home: GitHubHome, status: int, message: str, raised: type[TeamError]) -> None:
     number, sha = pull_of(home)
     home.hub.faults.before(Fault(status, {"message": message}), MERGE)
     with pytest.raises(raised):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, ForgeRefused, NotPermitted, PullNotReady, RateLimited
-from sisimpur.shared.model.errors import ForgeError, ForgeUnavailable
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, ForgeRefused, PullNotReady, RateLimited
+from sisimpur.shared.model.errors import ForgeUnavailable, Misconfigured, TeamError
 from sisimpur.shared.repo.git import git
 from sisimpur.simulators.github.faults import Fault, closed, cut, html, silence
 from sisimpur.simulators.github.local_github import LocalGitHub
@@ -111,7 +111,7 @@ class Outage:
     """`worked`: the work was done before it went wrong. `wait`: seconds until the next call, as the error says."""
 
     fault: Fault
-    error: type[ForgeError]
+    error: type[TeamError]
     worked: bool = False
     wait: float = 0.0
 
@@ -129,8 +129,8 @@ LEFT_NONE = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": RESET}
 HERE = html(200)
 
 OUTAGES = {
-    "401": Outage(Fault(401, {"message": "Bad credentials"}), NotPermitted),
-    "403, a permission": Outage(Fault(403, FORBIDDEN, {"X-Accepted-GitHub-Permissions": "x=write"}), NotPermitted),
+    "401": Outage(Fault(401, {"message": "Bad credentials"}), Misconfigured),
+    "403, a permission": Outage(Fault(403, FORBIDDEN, {"X-Accepted-GitHub-Permissions": "x=write"}), Misconfigured),
     "403, the limit of an hour": Outage(Fault(403, PRIMARY, LEFT_NONE), RateLimited, wait=3601),
     "403, the second limit, with a time": Outage(Fault(403, SECONDARY, {"Retry-After": "7"}), RateLimited, wait=7),
     "403, the second limit": Outage(Fault(403, SECONDARY), RateLimited, wait=60),
@@ -173,7 +173,7 @@ def home(hub: LocalGitHub) -> Iterator[GitHubHome]:
     hub.faults.clear()
 
 
-def expected(write: str, outage: Outage) -> type[ForgeError] | None:
+def expected(write: str, outage: Outage) -> type[TeamError] | None:
     """None: it finds out by itself that it was done."""
     if outage.worked and WRITES[write].looks:
         return None
@@ -213,11 +213,11 @@ def test_every_write_ends_in_time_and_its_repetition_does_it_once(home: GitHubHo
         assert write.done(home, branch, number, sha) == 1
 
 
-def assert_it_helps(error: ForgeError, outage: Outage, home: GitHubHome) -> None:
+def assert_it_helps(error: TeamError, outage: Outage, home: GitHubHome) -> None:
     """It says how long to wait, or which permission to add; never the token."""
     if isinstance(error, RateLimited):
         assert error.wait == outage.wait
-    if isinstance(error, NotPermitted):
+    if isinstance(error, Misconfigured):
         assert "GITHUB_TOKEN" in str(error)
         assert ("x=write" in str(error)) is (outage.fault.status == 403)
     assert home.team not in str(error)

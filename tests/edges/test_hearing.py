@@ -11,7 +11,7 @@ import pytest
 from sisimpur.cli.wiring.model import reporting_outages
 from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
 from sisimpur.shared.llm.llm_replies import Replies
-from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.errors import ModelAway
 from sisimpur.shared.model.work import ModelChoice
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
@@ -85,7 +85,7 @@ def test_through_the_meter_the_first_try_in_vain_is_heard(tmp_path: Path, listen
             if listens:
                 ask(client)
             else:
-                with pytest.raises(Unavailable):
+                with pytest.raises(ModelAway):
                     ask(client)
     ledger.close()
     assert [text.split(" at ")[0] for text in told] == (

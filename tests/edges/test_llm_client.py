@@ -25,7 +25,6 @@ from sisimpur.shared.model.errors import (
     OutOfBudget,
     Refused,
     ReplyDeclined,
-    RequestRefused,
     Stumble,
     TeamError,
     Unavailable,
@@ -341,8 +340,8 @@ POLICY = [
     pytest.param([meter("meter_stopping")], Unavailable, "", [S], id="the meter is being stopped"),
     pytest.param([meter("meter_retry_later")], Unavailable, "", [S], id="the upstream asks to wait"),
     pytest.param([meter("meter_unknown_model", "meter: no price")], Misconfigured, "no price", [S], id="cost"),
-    pytest.param([meter("meter_upstream_refused", "meter: refused (400)")], RequestRefused, "refused (400); correct",
-                 [S], id="a wrong request: no other model"),
+    pytest.param([meter("meter_upstream_refused", "meter: refused (400)")], Misconfigured("", "task"),
+                 "refused (400); correct", [S], id="a wrong request: no other model"),
     pytest.param([meter("meter_bad_request")], Unavailable, "", [S], id="any other refusal of the meter"),
     pytest.param([{"status": 401}], Unavailable, "scripted error 401", [S], id="ticket not known"),
     pytest.param([{"status": 413}], Stumble, S, [S], id="too large"),
@@ -362,7 +361,7 @@ def test_every_answer_has_its_consequence(
     model: ScriptedModel,
     tickets: TicketBox,
     answers: list[dict[str, Any]],
-    error: type[TeamError] | OutOfBudget | None,
+    error: type[TeamError] | OutOfBudget | Misconfigured | None,
     says: str,
     models: list[str],
 ) -> None:
@@ -710,8 +709,9 @@ def test_through_the_meter_a_wrong_request_is_told_in_the_vendors_words_and_not_
 ) -> None:
     """They are data of somebody else: one line, of a bounded length, without control characters."""
     model.play([refused(400, f"effort: 'huge' is\nnot \x1b[2J known {'x' * 5_000}")])
-    with pytest.raises(RequestRefused) as caught:
+    with pytest.raises(Misconfigured) as caught:
         ask(metered)
+    assert caught.value.of == "task"
     text = str(caught.value)
     assert text.startswith(
         f"{SONNET}: our request was refused: invalid_request_error effort: 'huge' is not [2J known x"
@@ -746,9 +746,7 @@ def test_through_the_meter_where_nobody_listens_the_address_and_its_variable_are
     with Meter(ledger, Pricing(), lambda: caps, clock, setup) as meter:
         models = {"planner": ModelChoice(SONNET, (HAIKU,))}
         client = LlmClient(ledger, replies, MeterAccess(meter.socket, BUDGET, nowhere), models, clock)
-        with pytest.raises(
-            Unavailable, match=r"answer at http://127\.0\.0\.1:9: .* check ANTHROPIC_BASE_URL in config"
-        ):
+        with pytest.raises(ModelAway, match=r"answer at http://127\.0\.0\.1:9: .* check ANTHROPIC_BASE_URL in config"):
             ask(client)
     assert [(share.model, share.calls) for share in ledger.reader.breakdown()] == [(SONNET, 2)]
     assert ledger.reader.totals("2026-11-20", CAP).used == 0

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from genai_prices import extract_usage
 
-from sisimpur.shared.money.pricing import MOST, Pricing, Unpriced, usage_of
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.money.pricing import MOST, Pricing, usage_of
 from sisimpur.shared.money.token_budget import NANO, Rates, TokenUsage, cost
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -54,7 +55,7 @@ def test_the_dearest_band_in_reach_is_reserved() -> None:
 
 @pytest.mark.parametrize("model", ["claude-sonnet-9", "gpt-5", "sonnet", "", "claude-sonnet-5-5-preview", "llama3"])
 def test_an_unknown_model_has_no_price(model: str) -> None:
-    with pytest.raises(Unpriced, match="no price is known"):
+    with pytest.raises(Misconfigured, match="no price is known"):
         Pricing().rates(model, 1_000, NOW)
 
 
@@ -97,5 +98,5 @@ def test_cache_writes_of_an_untold_age_are_of_the_age_that_was_asked_for() -> No
     ],
 )
 def test_a_count_that_we_do_not_know_has_no_price(counts: dict[str, Any]) -> None:
-    with pytest.raises(Unpriced, match="usage"):
+    with pytest.raises(Misconfigured, match="usage"):
         usage_of(counts)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt
+from sisimpur.agents.devops.drivers.driver import EngineAway, ReleaseFailed
 from sisimpur.agents.devops.drivers.release_files import ReleaseFiles
 from sisimpur.shared.model.deployment import PLACES
 from sisimpur.shared.model.errors import Refused
@@ -79,7 +79,7 @@ def test_what_is_no_commit_is_never_a_folder(scene: Scene) -> None:
 
 def test_files_that_cannot_be_laid_out_are_the_commits_fault_and_leave_nothing(scene: Scene) -> None:
     bad = scene.more({".gitattributes": "*.bin filter=lfs\n", "a.bin": "x"})
-    with pytest.raises(NotBuilt, match=rf"the files of {bad[:12]} cannot be laid out: .gitattributes: .* Git LFS"):
+    with pytest.raises(ReleaseFailed, match=rf"the files of {bad[:12]} cannot be laid out: .gitattributes: .* Git LFS"):
         scene.files.of(bad)
     assert os.listdir(scene.folder) == []
 
@@ -87,7 +87,7 @@ def test_files_that_cannot_be_laid_out_are_the_commits_fault_and_leave_nothing(s
 def test_a_link_out_of_the_tree_is_not_laid_out(scene: Scene) -> None:
     source = scene.root / "forge.git-source"
     (source / "secret").symlink_to("/etc/passwd")
-    with pytest.raises(NotBuilt, match="leads out of the tree"):
+    with pytest.raises(ReleaseFailed, match="leads out of the tree"):
         scene.files.of(scene.more({"app.py": "two"}))
 
 

@@ -15,7 +15,7 @@ from sisimpur.shared.model.errors import CommandFailed, Refused
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.repo.committer import Author, Committed, Committer
 from sisimpur.shared.repo.differences import CLOSE, SWITCHES
-from sisimpur.shared.repo.mirror import BranchMoved, Mirror
+from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.repo.remote import Remote
@@ -197,7 +197,7 @@ def tried(act: Callable[[], object]) -> object:
     """What comes of it, also if it is an error of ours."""
     try:
         return act()
-    except (Refused, CommandFailed, BranchMoved) as error:
+    except (Refused, CommandFailed) as error:
         return type(error).__name__
 
 

@@ -69,7 +69,7 @@ from sisimpur.shared.money.routing import Route
 from sisimpur.shared.money.ticket import CallRecord
 from sisimpur.shared.money.token_budget import NANO, Ask, CapUsage, Rates, Refusal, TokenUsage, decide
 from sisimpur.shared.repo.committer import Committed, NothingChanged
-from sisimpur.shared.repo.mirror import BranchMoved
+from sisimpur.shared.repo.mirror import moved
 from sisimpur.shared.sandbox.box import Finished, Job, find_box
 from sisimpur.shared.sandbox.bubblewrap import PROGRAMS, Bubblewrap
 from sisimpur.shared.sandbox.selftest import SandboxCheck, require
@@ -465,7 +465,7 @@ TABLE = [
     pytest.param(judged(Runs(ran("no report"), BASE), "waits"), OWNER, id="the tests of the base come to no end"),
     pytest.param(used_up(*[disturbed] * 5, lost=5), OWNER, id="lost five times"),
     pytest.param(
-        lambda _: DayFailure(TASK.id, "given up", str(BranchMoved("agent/x", "ab12"))),
+        lambda _: DayFailure(TASK.id, "given up", str(moved("agent/x", "ab12"))),
         OWNER,
         id="somebody moved its branch",
     ),

@@ -10,7 +10,6 @@ import contextlib
 import fcntl
 import json
 import os
-import select
 import socket
 import struct
 import tempfile
@@ -24,7 +23,7 @@ from typing import Any, BinaryIO
 from sisimpur.shared.model.errors import Stopping, TeamError, Unavailable
 from sisimpur.shared.sandbox.box import Box, Finished, Job
 from sisimpur.shared.system.paths import head_and_tail
-from sisimpur.shared.system.process import LOOK, End, Watch
+from sisimpur.shared.system.process import LOOK, End, Watch, is_readable
 
 READY_WITHIN, BEGUN_WITHIN = 30.0, 10.0  # seconds, for the server and for one task
 LAST_BREATH = 10.0  # seconds for the box to end a task
@@ -76,7 +75,7 @@ class WarmBox:
         """Wait for what the server says when all is loaded; empty: it did not, in time or before `stop`."""
         while not self._hello and self.alive and time.monotonic() - self._began < READY_WITHIN and not stop():
             with self._lock, contextlib.suppress(OSError, ValueError):  # somebody else has given it up, and closed it
-                if not self._hello and _readable(self._ours, LOOK):
+                if not self._hello and is_readable(self._ours.fileno(), LOOK):
                     self._hello = self._ours.recv(LONGEST_ANSWER) or b"{}"
         return dict(json.loads(self._hello or b"{}"))
 
@@ -159,7 +158,7 @@ class WarmBox:
 
 
 def _end_of(connection: socket.socket, deadline: float, watch: Callable[[], End | None]) -> End:
-    while not _readable(connection, LOOK):
+    while not is_readable(connection.fileno(), LOOK):
         if reason := "timed out" if time.monotonic() >= deadline else watch():
             return reason
     return "exited"
@@ -198,12 +197,6 @@ def _channel() -> tuple[socket.socket, int]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         return ours, fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE)
-
-
-def _readable(connection: socket.socket, seconds: float) -> bool:
-    poll = select.poll()
-    poll.register(connection, select.POLLIN)
-    return bool(poll.poll(seconds * 1000))
 
 
 def _sizes(*files: BinaryIO) -> int:

@@ -33,7 +33,7 @@ from sisimpur.agents.devops.docker.docker_words import (
     without_noise,
 )
 from sisimpur.agents.devops.drivers import build_context
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release, holder, is_taken
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed, holder, is_taken
 from sisimpur.agents.devops.drivers.owner_command import tail
 from sisimpur.agents.devops.drivers.release_files import read_env_file, release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings
@@ -76,7 +76,7 @@ class ComposeDriver:
             if missing and not is_plugin:
                 composed = labelled(composed, folder, {HOME: self._manager.names.home})
         except Refused as problem:
-            raise NotBuilt(str(problem)) from None
+            raise ReleaseFailed(str(problem)) from None
         if absent := [name for name, image in composed.pulled.items() if not self._is_there(image)]:
             self._prepare(release, composed, ("pull", "--quiet", *absent))
         if missing:
@@ -89,9 +89,9 @@ class ComposeDriver:
         try:
             composed = self._composed(release)
         except Refused as problem:
-            raise NotStarted(str(problem), is_untouched=True) from None
+            raise ReleaseFailed(str(problem), is_untouched=True) from None
         if missing := self._missing(release, composed):
-            raise NotStarted(
+            raise ReleaseFailed(
                 f"{release.commit[:12]} has no image of {', '.join(missing)}: it is to be built first",
                 is_untouched=True,
             )
@@ -101,7 +101,7 @@ class ComposeDriver:
         words = ("up", "--detach", "--no-build", "--remove-orphans", "--timeout", wait)
         done = self._run(release.place, RUNS, composed, words)
         fault_point("deploy.running")
-        self._judge(done, release, f"the start of {release.commit[:12]}", NotStarted)
+        self._judge(done, release, f"the start of {release.commit[:12]}", is_start=True)
 
     def running(self, place: Place) -> Running | None:
         """A job that ended well is no part that is missing; a service that is not there is."""
@@ -192,7 +192,7 @@ class ComposeDriver:
     def _prepare(self, release: Release, composed: Composed, words: tuple[str, ...]) -> None:
         done = self._run(release.place, BUILDS, composed, words, may_stop=True)
         fault_point("deploy.image")
-        self._judge(done, release, f"{words[0]} of {release.commit[:12]}", NotBuilt)
+        self._judge(done, release, f"{words[0]} of {release.commit[:12]}")
 
     def _end_others(self, release: Release, hurry: bool) -> None:
         """End those of other commits, side by side: it takes as long as the slowest, and the port is free then."""
@@ -215,7 +215,7 @@ class ComposeDriver:
         fault_point("deploy.compose-written")
         return self._command.run(self._manager.names.of(place), folder / name, words, may_stop=may_stop)
 
-    def _judge(self, done: Finished, release: Release, what: str, kind: type[NotBuilt | NotStarted]) -> None:
+    def _judge(self, done: Finished, release: Release, what: str, is_start: bool = False) -> None:
         """EngineAway: no commit is to blame."""
         if done.ok:
             return
@@ -223,15 +223,15 @@ class ComposeDriver:
         said = self._hidden(release.place, done.text)
         if why := why_away(said):
             raise EngineAway(why)
-        if kind is NotStarted and PORT_TAKEN.search(said):
-            raise NotStarted(self._taken(release.place))
+        if is_start and PORT_TAKEN.search(said):
+            raise ReleaseFailed(self._taken(release.place))
         how = f"took longer than {self._settings.minutes:g} minutes" if done.end == "timed out" else "failed"
-        raise kind(f"{what} {how}; docker compose said:\n{tail(without_noise(said))}")
+        raise ReleaseFailed(f"{what} {how}; docker compose said:\n{tail(without_noise(said))}")
 
     def _see_port(self, place: Place) -> None:
         """Check the port before anything ends."""
         if is_taken(self._settings.places[place].port) and not self.has_port(place):
-            raise NotStarted(self._taken(place), is_untouched=True)
+            raise ReleaseFailed(self._taken(place), is_untouched=True)
 
     def _taken(self, place: Place) -> str:
         port = self._settings.places[place].port

@@ -21,8 +21,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from sisimpur.agents.devops.docker.docker_words import plain, plain_line, why_away, without_noise
-from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt
-from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.agents.devops.drivers.driver import EngineAway, ReleaseFailed
+from sisimpur.shared.model.errors import Misconfigured
 
 if TYPE_CHECKING:
     import docker
@@ -94,7 +94,7 @@ def unless(*statuses: int) -> Iterator[None]:
             raise
 
 
-def _refused(error: docker.errors.APIError) -> Stumble:
+def _refused(error: docker.errors.APIError) -> EngineAway:
     said = str(error.explanation or error)
     away = why_away(said) or (said if error.status_code in (502, 503, 504) else "")
     return EngineAway(away) if away else EngineAway(f"Docker says: {plain_line(said)}", said, error.status_code or 0)
@@ -105,7 +105,7 @@ def _refused(error: docker.errors.APIError) -> Stumble:
 
 def found(environment: Mapping[str, str], seconds: int = SECONDS) -> docker.APIClient:
     """The first that answers; close it. EngineAway or Misconfigured: of those that do not, the most telling reason."""
-    troubles: list[Stumble | Misconfigured] = []
+    troubles: list[EngineAway | Misconfigured] = []
     for host in _hosts(environment):
         if trouble := _trouble(host):
             troubles.append(trouble)
@@ -123,7 +123,7 @@ def _hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
     return (SYSTEMS, *dict.fromkeys(f"{UNIX}{folder}/docker.sock" for folder in folders if folder))
 
 
-def _trouble(host: str) -> Stumble | Misconfigured | None:
+def _trouble(host: str) -> EngineAway | Misconfigured | None:
     """Say why nobody can be asked there. The SDK would say the same of all of these."""
     if not host.startswith(UNIX):
         return _trouble_at_port(host)
@@ -222,7 +222,7 @@ def build(
     dockerfile: str,
     seconds: float,
 ) -> None:
-    """`context`: a tar file; `dockerfile`: its path in there. A base image is fetched if there is none. NotBuilt."""
+    """`context`: a tar file; `dockerfile`: its path in there. A missing base image is fetched. ReleaseFailed."""
     told = _Told()
     try:
         with connected(environment, math.ceil(seconds)) as engine, _ended_after(seconds, engine) as is_over:
@@ -293,14 +293,14 @@ class _Told:
         self._lines.extend(line[:LONGEST_LINE] for line in map(str.rstrip, said) if line)
 
     def judge(self) -> None:
-        """NotBuilt, EngineAway; nothing if it came to a good end."""
+        """ReleaseFailed, EngineAway; nothing if it came to a good end."""
         if self._wrong:
             raise self.failed(self._wrong)
         if not self._is_done:
             raise lost(ConnectionError("it stopped in the middle of a build"))
 
-    def failed(self, why: str) -> NotBuilt | EngineAway:
+    def failed(self, why: str) -> ReleaseFailed | EngineAway:
         if away := why_away(why):
             return EngineAway(away)
         lines = [*self._lines, *([plain(self._open)[:LONGEST_LINE]] if self._open.strip() else [])]
-        return NotBuilt("\n".join((f"it could not be built: {plain_line(why)}", *lines[-TAIL:])))
+        return ReleaseFailed("\n".join((f"it could not be built: {plain_line(why)}", *lines[-TAIL:])))

@@ -100,7 +100,7 @@ class DockerManager:
     # --- what is done ----------------------------------------------------------------------------------------
 
     def build(self, context: IO[bytes], release: Release, dockerfile: str, seconds: float) -> None:
-        """`context`: a tar file. NotBuilt."""
+        """`context`: a tar file. ReleaseFailed."""
         name, labels = self.names.image(release), {HOME: self.names.home, COMMIT: release.commit}
         build(self.environment, context, name=name, labels=labels, dockerfile=dockerfile, seconds=seconds)
 

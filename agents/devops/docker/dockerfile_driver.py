@@ -17,7 +17,7 @@ from sisimpur.agents.devops.docker.docker_engine import IN_USE
 from sisimpur.agents.devops.docker.docker_manager import DockerManager, Wanted
 from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
 from sisimpur.agents.devops.drivers.build_context import pack
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, Release, holder, is_taken
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed, holder, is_taken
 from sisimpur.agents.devops.drivers.release_files import release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings, PlaceSettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
@@ -56,7 +56,7 @@ class DockerfileDriver:
     def start(self, release: Release, hurry: bool = False) -> None:
         image, place = self._image(release), self._settings.places[release.place]
         if image is None:
-            raise NotStarted(
+            raise ReleaseFailed(
                 f"{release.commit[:12]} has no image at {release.place}: it is to be built first", is_untouched=True
             )
         there = self._manager.containers_of(release.place)
@@ -64,7 +64,7 @@ class DockerfileDriver:
             return
         wanted = self._wanted(release, image, place)
         if is_taken(place.port) and not self.has_port(release.place):
-            raise NotStarted(self._taken(release.place, place.port), is_untouched=True)
+            raise ReleaseFailed(self._taken(release.place, place.port), is_untouched=True)
         for one in there:
             self._end(one, hurry)
         self._begin(wanted, release.place)
@@ -137,13 +137,13 @@ class DockerfileDriver:
 
     def _explain(self, refused: EngineAway, wanted: Wanted, place: Place) -> NoReturn:
         if PORT_TAKEN.search(refused.said):
-            raise NotStarted(self._taken(place, wanted.port)) from None
+            raise ReleaseFailed(self._taken(place, wanted.port)) from None
         if refused.status == IN_USE:
             text = f"a container {wanted.name} is there that we did not make: type `docker rm -f {wanted.name}`"
             raise Misconfigured(text) from None
         if word := next((word for said, word in LIMITS.items() if said in refused.said), ""):
             raise Misconfigured(f"`{word}` cannot be had here; {refused}") from None
-        raise NotStarted(f"it does not start; {refused}") from None
+        raise ReleaseFailed(f"it does not start; {refused}") from None
 
     def _taken(self, place: Place, port: int) -> str:
         publisher = self._manager.publisher(port)

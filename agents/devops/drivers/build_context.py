@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from sisimpur.agents.devops.drivers.driver import NotBuilt
+from sisimpur.agents.devops.drivers.driver import ReleaseFailed
 from sisimpur.shared.system.paths import read_text
 
 IGNORE = ".dockerignore"
@@ -30,12 +30,12 @@ def pack(folder: Path, dockerfile: str, labels: Mapping[str, str], target: IO[by
     """Writes a tar file of what .dockerignore leaves. Each stage of the Dockerfile gets the labels first.
 
     So every step that is kept for later is ours to know and to throw away, and none of anybody else's is taken for it.
-    NotBuilt: there is no such Dockerfile. Refused: it is no text.
+    ReleaseFailed: there is no such Dockerfile. Refused: it is no text.
     """
     try:
         text = labelled(read_text(_inside(folder, dockerfile)), labels)
     except FileNotFoundError:
-        raise NotBuilt(f"there is no {dockerfile} in this commit (`deploy.dockerfile` names it)") from None
+        raise ReleaseFailed(f"there is no {dockerfile} in this commit (`deploy.dockerfile` names it)") from None
     ignored = DockerIgnore(_ignore_file(folder))
     with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path, info in _walk(folder, ""):
@@ -52,7 +52,7 @@ def _inside(folder: Path, name: str) -> Path:
     for part in Path(name).parts:
         path = path / part
         if part == ".." or path.is_symlink():
-            raise NotBuilt(f"{name} is no plain file of this commit (`deploy.dockerfile` names it)")
+            raise ReleaseFailed(f"{name} is no plain file of this commit (`deploy.dockerfile` names it)")
     return path
 
 
@@ -132,7 +132,7 @@ class DockerIgnore:
         lines = [line for line in stripped if line]
         if len(lines) > MOST_PATTERNS or max(map(len, lines), default=0) > LONGEST_PATTERN:
             at_most = f"{MOST_PATTERNS} patterns, each of {LONGEST_PATTERN} characters"
-            raise NotBuilt(f"{IGNORE} is too long: there may be at most {at_most}")
+            raise ReleaseFailed(f"{IGNORE} is too long: there may be at most {at_most}")
         self._patterns = [pattern for line in lines if (pattern := _pattern(line))]
 
     def __call__(self, path: str) -> bool:
@@ -151,7 +151,7 @@ def _pattern(line: str) -> tuple[re.Pattern[str], bool] | None:
     try:
         return re.compile(_expression(name), re.DOTALL), is_out
     except re.error:
-        raise NotBuilt(f"{IGNORE}: {line[:100]!r} is no pattern") from None
+        raise ReleaseFailed(f"{IGNORE}: {line[:100]!r} is no pattern") from None
 
 
 # A path is gone through once for each wildcard, never again and again: whatever follows one is looked for where it

@@ -27,7 +27,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed
 from sisimpur.agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import FEWEST, Place, Running
@@ -99,7 +99,7 @@ class CommandDriver:
         done = self._run(command, release, folder, self._stop)
         fault_point("deploy.built")
         if not done.ok:
-            raise NotBuilt(command.problem(done, self._given(release.place)))
+            raise ReleaseFailed(command.problem(done, self._given(release.place)))
         self._files.set_built(release.commit, release.place, how)
 
     def start(self, release: Release, hurry: bool = False) -> None:
@@ -108,16 +108,16 @@ class CommandDriver:
             return
         try:
             folder, command = self._files.of(release.commit), self._commands[release.place]["start"]
-        except NotBuilt as problem:
-            raise NotStarted(str(problem), is_untouched=True) from None
+        except ReleaseFailed as problem:
+            raise ReleaseFailed(str(problem), is_untouched=True) from None
         self._remember_log(release.place, hurry)
         done = self._run(command, release, folder)
         fault_point("deploy.started")
         try:
             if not done.ok:
-                raise NotStarted(command.problem(done, self._given(release.place)))
+                raise ReleaseFailed(command.problem(done, self._given(release.place)))
             self._wait_for(release)
-        except NotStarted:
+        except ReleaseFailed:
             self._files.set_built(release.commit, release.place, "")
             raise
 
@@ -163,7 +163,7 @@ class CommandDriver:
             self._clock.sleep(1)
         says = said[:12] or "nothing"
         names = [self._commands[release.place][one].name for one in ("start", "running")]
-        raise NotStarted(f"`{names[0]}` ended well, but `{names[1]}` prints {says}, not {release.commit[:12]}")
+        raise ReleaseFailed(f"`{names[0]}` ended well, but `{names[1]}` prints {says}, not {release.commit[:12]}")
 
     def _said(self, wanted: Release) -> str:
         """The commit that runs, in full also if that is all that is known of it."""

@@ -17,18 +17,15 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from sisimpur.shared.model.deployment import Place, Running
-from sisimpur.shared.model.errors import Stumble, Unavailable
+from sisimpur.shared.model.errors import Stumble, TeamError
 
 
-class NotBuilt(Stumble):
-    """The commit cannot be built. What runs was not touched. The text ends with the last lines of the build."""
+class ReleaseFailed(Stumble):
+    """The commit cannot be built, or does not start, e.g. for want of a port.
 
-
-class NotStarted(Stumble):
-    """The commit is built, but does not start, e.g. for want of a port. What ran before may be gone.
-
-    `is_untouched`: nothing was ended or begun for it: what ran when it was to be started runs on. That holds for this
-    one call: after a start that was cut off half way, that may be nothing.
+    A build touches nothing that runs; the text ends with its last lines. After a start, what ran before may be gone.
+    `is_untouched`: nothing was ended or begun for the start: what ran when it was to be started runs on. That holds for
+    this one call: after a start that was cut off half way, that may be nothing.
     """
 
     def __init__(self, text: str, is_untouched: bool = False) -> None:
@@ -36,7 +33,7 @@ class NotStarted(Stumble):
         self.is_untouched = is_untouched
 
 
-class EngineAway(Unavailable):
+class EngineAway(TeamError):
     """Engine that does not answer, or has no room: no commit is to blame. The text says what to type.
 
     `said`: the words of one that answers, and refuses; `status`: HTTP's. Whoever asked for a commit's sake knows
@@ -84,13 +81,13 @@ class Driver(Protocol):
         ...
 
     def build(self, release: Release) -> None:
-        """After it, `start` needs nothing from outside. NotBuilt."""
+        """After it, `start` needs nothing from outside. ReleaseFailed."""
         ...
 
     def start(self, release: Release, hurry: bool = False) -> None:
         """Makes it what the place runs; the one before ends. Returns when it was started, not when it is up.
 
-        `hurry`: the one before is sick, and ended without a last word. NotStarted; untouched if it was found out
+        `hurry`: the one before is sick, and ended without a last word. ReleaseFailed; untouched if it was found out
         before anything was done, e.g. that somebody else has its port. Nothing happens if it runs this commit already.
         """
         ...

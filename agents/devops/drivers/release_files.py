@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt
+from sisimpur.agents.devops.drivers.driver import EngineAway, ReleaseFailed
 from sisimpur.shared.config.settings_deploy import PlaceSettings
 from sisimpur.shared.model.deployment import PLACES, Place
 from sisimpur.shared.model.errors import Misconfigured, Refused
@@ -35,14 +35,14 @@ class ReleaseFiles:
     def of(self, commit: str) -> Path:
         """The folder with the commit's plain files. What was built in it since is still there.
 
-        NotBuilt: these files cannot be laid out here, and why. EngineAway: there is no room for them.
+        ReleaseFailed: these files cannot be laid out here, and why. EngineAway: there is no room for them.
         """
         place = self.folder / commit_id(commit)
         if not place.is_dir():
             try:
                 self._lay_out(commit, place)
             except Refused as refusal:
-                raise NotBuilt(f"the files of {commit[:12]} cannot be laid out: {refusal}") from None
+                raise ReleaseFailed(f"the files of {commit[:12]} cannot be laid out: {refusal}") from None
             except OSError as error:
                 raise EngineAway(f"{self.folder} cannot be written ({error.strerror}); make room there") from None
         return place

@@ -86,7 +86,7 @@ class CircuitBreaker:
 
     def took(self, problem: TeamError) -> bool:
         """Whether it is the forge's own affair, so that nobody asks it for a while."""
-        if not isinstance(problem, ForgeUnavailable | ForgeUnavailable | RateLimited):
+        if not isinstance(problem, ForgeUnavailable | RateLimited):
             return False
         self.away(Service.FORGE, problem, problem.wait if isinstance(problem, RateLimited) else 0.0)
         return True

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
 from sisimpur.shared.model.change import CommitFiles, usually_holds_keys
-from sisimpur.shared.model.errors import Refused, Stumble
+from sisimpur.shared.model.errors import Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.work import Goal, GoalWord, Run, TaskSpec
 from sisimpur.shared.repo.file_parts import changed_lines, lines_of, view
@@ -86,7 +86,7 @@ def _changes(patches: Sequence[str]) -> str:
 def _difference(tree: MergedTree, before: str, after: str) -> str:
     try:
         patch = tree.diff(before, after).decode("utf-8", "replace")
-    except (Refused, Stumble) as problem:  # not here any more, or too large
+    except (Refused, Stumble, Unavailable) as problem:  # not here any more, or too large
         return f"({problem})"
     return "".join(part for part in OF_A_FILE.split(patch) if not usually_holds_keys(_path(part)))
 

@@ -223,7 +223,7 @@ class GoalLooks:
         commit = mirror.attempt(attempt_ref(task.id, ok[-1])) if ok else None
         try:
             return (mirror.parent(commit), commit) if commit else None
-        except (Refused, Stumble):
+        except (Refused, Stumble, Unavailable):
             return None
 
 

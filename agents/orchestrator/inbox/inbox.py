@@ -11,8 +11,8 @@ from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers
 from sisimpur.agents.orchestrator.inbox.orders import AskedBack, Channel, OwnerAnswer, answers_in, counting
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
-from sisimpur.shared.forge.forge import Comment, Forge, Pull, RateLimited
-from sisimpur.shared.model.errors import ForgeError, Misconfigured, TeamError
+from sisimpur.shared.forge.forge import FORGE_PROBLEMS, Comment, Forge, Pull, RateLimited
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.fault import fault_point
@@ -73,7 +73,7 @@ class Inbox:
         to = Address(known.id, number, pull.number, pull.head_sha)
         try:
             self.publishing.heard(to, text, self.session.now())
-        except ForgeError as problem:
+        except FORGE_PROBLEMS as problem:
             self.session.tell(f"{known.id}: your words are heeded, but not answered there: {problem}")
 
     def _is_new(self, known: TaskRecord, comment: Comment) -> bool:

@@ -55,31 +55,27 @@ class AskedBack:
 Heard = OwnerAnswer | AskedBack
 
 
-class _Unclear(Exception):
-    """The text is the question."""
-
-
 def answer_in(said: Comment, channel: Channel = Channel()) -> Heard | None:
     """None: it is no answer."""
     text = said.body.replace("\r\n", "\n").replace("\r", "\n").strip()
-    try:
-        found = _meant(said, text, channel)
-        if found and said.edited:
-            raise _Unclear(f"it was changed after it was written, so it is no ruling; write it anew: {_forms(channel)}")
-    except _Unclear as unclear:
-        return AskedBack(said.at, harmless(shown(text), SHOWN) or f"({said.verdict})", str(unclear))
+    found = _meant(said, text, channel)
+    if isinstance(found, OwnerAnswer) and said.edited:
+        found = f"it was changed after it was written, so it is no ruling; write it anew: {_forms(channel)}"
+    if isinstance(found, str):
+        return AskedBack(said.at, harmless(shown(text), SHOWN) or f"({said.verdict})", found)
     return found and replace(found, why=visible(found.why), unseen=around_unseen(text))
 
 
-def _meant(said: Comment, text: str, channel: Channel) -> OwnerAnswer | None:
+def _meant(said: Comment, text: str, channel: Channel) -> OwnerAnswer | str | None:
+    """A text: the question that is asked back."""
     if found := ORDER.match(text):
         return _command(said, found[1].casefold(), found[2], channel)
     if WITHIN.search(text):
-        raise _Unclear(f"a command is a comment of its own, and this is more; write only: {_forms(channel)}")
+        return f"a command is a comment of its own, and this is more; write only: {_forms(channel)}"
     if not (said.verdict or said.path) or not (text or said.verdict in ("approve", "request_changes")):
         return None
     if len(channel.waiting) > 1:
-        raise _Unclear(f"{_several(channel)}; write: {_forms(channel)}")
+        return f"{_several(channel)}; write: {_forms(channel)}"
     if said.verdict == "approve":
         return OwnerAnswer("approve", said.at, text[:LONGEST], said.sha)
     return OwnerAnswer(
@@ -87,37 +83,40 @@ def _meant(said: Comment, text: str, channel: Channel) -> OwnerAnswer | None:
     )
 
 
-def _command(said: Comment, word: str, rest: str, channel: Channel) -> OwnerAnswer:
+def _command(said: Comment, word: str, rest: str, channel: Channel) -> OwnerAnswer | str:
     if word not in (*WITH_WORDS, "approve", "retest") or (rest and not re.match(r"[\s:,]", rest)):
-        raise _Unclear(f"this is none of my commands; write: {_forms(channel)}")
+        return f"this is none of my commands; write: {_forms(channel)}"
     if (said.verdict == "approve" and word != "approve") or (said.verdict == "request_changes" and word == "approve"):
-        raise _Unclear(f"the review says one thing and its text another; write one of: {_forms(channel)}")
-    task, rest = _named(rest, channel)
+        return f"the review says one thing and its text another; write one of: {_forms(channel)}"
+    named = _named(rest, channel)
+    if isinstance(named, str):
+        return named
+    task, rest = named
     if word in WITH_WORDS:
         return OwnerAnswer(WITH_WORDS[word], said.at, rest.lstrip(":, \t\n")[:LONGEST], task=task)
     if word == "approve" and (over := OVER.match(rest)):
         return OwnerAnswer("approve", said.at, rest[over.end() :][:LONGEST], over=over[1].lower(), task=task)
     if word == "retest" and not rest:
         return OwnerAnswer("retest", said.at, task=task)
-    named = COMMIT.fullmatch(rest)
-    if word == "retest" or (rest and not named):
-        raise _Unclear(f"/{word} takes nothing else behind it, so nothing was done; write: {_forms(channel)}")
-    if said.path and not named:  # of a remark at a line GitHub moves the commit along
-        raise _Unclear(f"a remark at a line approves nothing; write as a comment of its own: {_forms(channel)}")
+    commit = COMMIT.fullmatch(rest)
+    if word == "retest" or (rest and not commit):
+        return f"/{word} takes nothing else behind it, so nothing was done; write: {_forms(channel)}"
+    if said.path and not commit:  # of a remark at a line GitHub moves the commit along
+        return f"a remark at a line approves nothing; write as a comment of its own: {_forms(channel)}"
     return OwnerAnswer(
-        "approve", said.at, "", named[1].lower() if named else said.sha if said.verdict else "", task=task
+        "approve", said.at, "", commit[1].lower() if commit else said.sha if said.verdict else "", task=task
     )
 
 
-def _named(rest: str, channel: Channel) -> tuple[str, str]:
-    """The task that is named first, and what follows it."""
+def _named(rest: str, channel: Channel) -> tuple[str, str] | str:
+    """The task that is named first, and what follows it; or the question that is asked back."""
     first, others = [*rest.strip().split(maxsplit=1), "", ""][:2]
     if first in channel.waiting:
         return first, others
     if OUR_ID.fullmatch(first):
-        raise _Unclear(f"{first} does not wait here; write: {_forms(channel)}")
+        return f"{first} does not wait here; write: {_forms(channel)}"
     if len(channel.waiting) > 1:
-        raise _Unclear(f"{_several(channel)}; write: {_forms(channel)}")
+        return f"{_several(channel)}; write: {_forms(channel)}"
     return "", rest.strip()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
-from sisimpur.shared.model.errors import Stumble, TeamError
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import OPEN, State
 from sisimpur.shared.model.naming import WHO, goal_branch, is_landing
 from sisimpur.shared.store.journal import Journal
@@ -20,15 +20,12 @@ if TYPE_CHECKING:  # where things stand is looked at without git
 MOST_NAMED = 5  # files of a conflict, tasks that are missing
 
 
-class BranchNeedsOwner(Stumble):
-    """A goal's branch needs the owner: its tasks wait, the others go on. The text says why, and what to do.
+@dataclass(frozen=True)
+class Apart:
+    """A goal's branch and the target's, which do not go together by themselves. `why` says what the owner can do."""
 
-    `is_conflict`: it and the target's do not go together by themselves.
-    """
-
-    def __init__(self, text: str, is_conflict: bool = False) -> None:
-        super().__init__(text)
-        self.is_conflict = is_conflict
+    newest: str  # commit of the goal's branch
+    why: str
 
 
 # --- which branch, by the books ------------------------------------------------------------------------------
@@ -130,7 +127,7 @@ class FeatureBranches:
     # -- at the forge -----------------------------------------------------------------------------------------
 
     def base(self, task: TaskRecord) -> str:
-        """What its change begins on: of a goal's branch with the target's brought in, or BranchNeedsOwner."""
+        """What its change begins on: of a goal's branch with the target's brought in, or Misconfigured."""
         tip, branch = self.main.sync(), self.target(task)
         return tip if branch == self.main.name else self.fresh(branch, tip)
 
@@ -153,7 +150,15 @@ class FeatureBranches:
         return frozenset(branch for branch, head in before.items() if self.look(branch) != head)
 
     def fresh(self, branch: str, tip: str) -> str:
-        """Its newest commit, which holds `tip`: that of the target's branch."""
+        """Its newest commit, which holds `tip`: that of the target's branch. Misconfigured, of a task: it cannot."""
+        match self.joined(branch, tip):
+            case Apart(_, why):
+                raise Misconfigured(why, "task")
+            case newest:
+                return newest
+
+    def joined(self, branch: str, tip: str) -> str | Apart:
+        """As `fresh`; that they do not go together is an answer."""
         mirror, newest, before = self.mirror, self._ensured(branch, tip), self._brought_in(branch)
         is_rewritten = bool(before) and not self._holds(tip, before)
         if mirror.is_ancestor(tip, newest):
@@ -163,19 +168,15 @@ class FeatureBranches:
             return newest
         main = self.main.name
         if is_rewritten:
-            raise BranchNeedsOwner(
-                f"{main} was rewritten since it was merged into {branch}: rebase that yourself and push it",
-                is_conflict=True,
-            )
+            why = f"{main} was rewritten since it was merged into {branch}: rebase that yourself and push it"
+            return Apart(newest, why)
         if mirror.is_ancestor(newest, tip):
             return self._push(branch, tip, newest, tip)
         made = mirror.joined(newest, tip, WHO, f"Merge {main} into {branch}", self.clock.now())
         if not isinstance(made, str):
             where = ", ".join(made.paths[:MOST_NAMED]) or "its history"
-            raise BranchNeedsOwner(
-                f"{main} conflicts with {branch} in {where}: merge {main} into {branch} yourself and push it",
-                is_conflict=True,
-            )
+            why = f"{main} conflicts with {branch} in {where}: merge {main} into {branch} yourself and push it"
+            return Apart(newest, why)
         self.tell(f"{branch}: brought up to date with {main}")
         return self._push(branch, made, newest, tip)
 
@@ -197,7 +198,7 @@ class FeatureBranches:
     def _check_ours(self, branch: str, newest: str, tip: str) -> None:
         is_begun = self.journal.intended(_key(branch, 1)) and self.mirror.is_ancestor(newest, tip)
         if not (is_begun or self._pushes(branch)):
-            raise BranchNeedsOwner(f"{branch} is there already, and not ours: remove that branch at the forge")
+            raise Misconfigured(f"{branch} is there already, and not ours: remove that branch at the forge", "task")
 
     def _check_whole(self, branch: str, newest: str) -> None:
         """A rewritten history is whole if it has the same commits by their first lines."""
@@ -212,7 +213,7 @@ class FeatureBranches:
         if missing:
             what = ", ".join(missing[:MOST_NAMED])
             how = f"push it there again, or type: {self.command} retry {missing[0]}"
-            raise BranchNeedsOwner(f"{branch} does not hold what was merged for {what} any more: {how}")
+            raise Misconfigured(f"{branch} does not hold what was merged for {what} any more: {how}", "task")
 
     def _title(self, sha: str) -> str | None:
         try:

@@ -23,8 +23,8 @@ from sisimpur.agents.orchestrator.vision.issue_goals import (
 )
 from sisimpur.agents.orchestrator.vision.reading import Interpretation, ahead, standing
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, unseen_in, with_found, with_unseen
-from sisimpur.shared.forge.forge import Forge
-from sisimpur.shared.model.errors import ForgeError, Misconfigured, Stumble
+from sisimpur.shared.forge.forge import FORGE_PROBLEMS, Forge
+from sisimpur.shared.model.errors import Misconfigured, Stumble
 from sisimpur.shared.model.work import Goal, Guard, Run, Vision, VisionChange
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
 from sisimpur.shared.system.markdown import outline
@@ -70,7 +70,7 @@ class RequestedGoals:
         known = tuple(goal for goal in goals if is_from_issue(goal))
         try:
             issues = self.forge.list_issues(rules.label or None)
-        except ForgeError as problem:  # what VISION.md says counts all the same
+        except FORGE_PROBLEMS as problem:  # what VISION.md says counts all the same
             self.tell(f"issues were not read: {problem}")
             return known
         found = goals_in(issues, rules, {goal.id for goal in known})

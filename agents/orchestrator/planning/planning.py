@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
-from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner, FeatureBranches, open_branches
+from sisimpur.agents.orchestrator.integration.feature_branches import Apart, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, planner_heard
 from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
-from sisimpur.shared.model.errors import Refused, Stumble, TeamError, Unavailable
+from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, TeamError
 from sisimpur.shared.model.lifecycle import OPEN, State, worded, wording
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted, one_line
@@ -168,13 +168,12 @@ class _DayPlanning:
 
     def _base(self, branch: str, tip: str) -> str:
         """What the planner reads. Where the branches do not go together, the rest of a goal is planned all the same."""
-        try:
-            return self.of.branches.fresh(branch, tip) if branch else tip
-        except BranchNeedsOwner as problem:
-            if not problem.is_conflict:
-                raise
-            self._tell(str(problem))
-            return self.of.branches.ensured(branch)
+        match self.of.branches.joined(branch, tip) if branch else tip:
+            case Apart(newest, why):
+                self._tell(why)
+                return newest
+            case newest:
+                return newest
 
     def _put_off(self, before: DailyPlan | None, goals: Goals, waiting: Goals, problem: TeamError) -> None:
         """What is wrong with their branch keeps no other goal from being planned."""
@@ -192,9 +191,9 @@ class _DayPlanning:
         tip = self.of.branches.main.sync()
         try:
             commit = self._base(branch, tip)
-        except Unavailable:
-            raise  # it is the forge that does not answer
-        except (Stumble, Refused) as problem:
+        except (Stumble, Refused, Misconfigured) as problem:
+            if isinstance(problem, Misconfigured) and problem.of != "task":
+                raise  # no goal goes on without that
             self._put_off(before, goals, waiting, problem)
             return is_booked
         if not is_booked:

@@ -11,7 +11,7 @@ from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.text import defuse
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.money.token_budget import cents
-from sisimpur.shared.repo.mirror import BranchMoved, Mirror
+from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.journal import Journal
 
 
@@ -45,13 +45,15 @@ class Delivery:
         if self.journal.intend(_key(task, attempt), "push", task.id, branch.commit, now):
             return
         pushed = (self.journal.outcome_of(_key(task, number)) for number in range(attempt - 1, 0, -1))
+        last = next(filter(None, pushed), None)
         try:
-            self.mirror.push(branch.commit, branch.name, expected=next(filter(None, pushed), None))
-        except BranchMoved as moved:
-            ours = {self.mirror.attempt(ref) for ref in self.journal.attempt_refs(task.id)}
-            if moved.found and moved.found not in ours:
+            self.mirror.push(branch.commit, branch.name, expected=last)
+        except Refused:
+            found = self.mirror.remote_head(branch.name)
+            ours = {None, *(self.mirror.attempt(ref) for ref in self.journal.attempt_refs(task.id))}
+            if found == last or found not in ours:
                 raise
-            self.mirror.push(branch.commit, branch.name, expected=moved.found)
+            self.mirror.push(branch.commit, branch.name, expected=found)
         self.journal.achieved(_key(task, attempt), branch.commit)
 
     def _pull(self, task: TaskSpec, attempt: int, branch: Branch, said: PullFacts, now: datetime) -> Pull:

@@ -56,7 +56,7 @@ class Researching:
                     self.book.put_off(looked.inquiry)
                     raise
                 problems.append(self._failed(looked.inquiry, problem))
-            except (Stumble, Refused, Misconfigured) as problem:
+            except (Stumble, Unavailable, Refused, Misconfigured) as problem:
                 problems.append(self._failed(looked.inquiry, problem))
         return problems
 

@@ -13,7 +13,7 @@ from sisimpur.agents.planner.facts.code_index import kind
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
 from sisimpur.agents.planner.facts.views import LONG_FILE, clean, definitions, numbered, parts, whole
-from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.model.errors import Misconfigured, Stumble, Unavailable
 from sisimpur.shared.model.evidence import LintFinding
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import one_line
@@ -163,7 +163,7 @@ def _findings(known: AskSources, asked: FindingsOf) -> str:
     try:
         beside = [path for path in known.source.files() if path.endswith(".py") and path not in texts]
         found = lints(texts, asked.options, beside) if code else ()
-    except (Misconfigured, Stumble) as problem:
+    except (Misconfigured, Stumble, Unavailable) as problem:
         return str(problem)
     shown = [f"{one.path}:{one.line}: {clean(f'{one.code} {one.text}')}" for one in found[:MOST_REMARKS]]
     more = [f"and {len(found) - len(shown)} more"] if len(found) > len(shown) else []

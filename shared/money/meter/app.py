@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.money.meter.answer import (
     STOPPING,
     HttpReply,
@@ -29,7 +29,6 @@ from sisimpur.shared.money.meter.parts import MeterParts
 from sisimpur.shared.money.meter.quote import Quote
 from sisimpur.shared.money.meter.request import MAX_BODY, read_call, read_headers, read_prompt
 from sisimpur.shared.money.meter.upstream import CALL, COUNT
-from sisimpur.shared.money.pricing import Unpriced
 from sisimpur.shared.money.ticket import Ticket
 from sisimpur.shared.money.token_budget import Refusal
 
@@ -145,7 +144,7 @@ class MeterApp:
         quote = Quote(self._parts.pricing, asked, self._parts.clock.now())
         try:
             _ = quote.strict
-        except Unpriced as error:
+        except Misconfigured as error:
             raise _no("meter_unknown_model", str(error)) from None
         return MeteredCall(self._parts, ticket, quote, reply).run()
 

@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, assert_never
 
-from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.money.meter.answer import STOPPING, Rejected, tokens_of
 from sisimpur.shared.money.meter.next_try import FailedTry
 from sisimpur.shared.money.meter.parts import MeterParts
 from sisimpur.shared.money.meter.quote import Quote
 from sisimpur.shared.money.meter.upstream import COUNT, ArrivingMessage
-from sisimpur.shared.money.pricing import Unpriced, usage_of
+from sisimpur.shared.money.pricing import usage_of
 from sisimpur.shared.money.ticket import UNTRUE, CallEnding, Reservation, Ticket
 from sisimpur.shared.money.token_budget import Ask, Refusal, TokenUsage
 from sisimpur.shared.system.fault import fault_point
@@ -159,7 +159,7 @@ class CallBooking:
             return TokenUsage()
         try:
             usage = usage_of(reading.usage, self._asked.hour_cache)
-        except Unpriced:
+        except Misconfigured:
             return TokenUsage()
         return usage if reading.complete else replace(usage, output=max(usage.output, -(-reading.characters // 3)))
 

@@ -9,7 +9,7 @@ import asyncio
 import random
 from dataclasses import replace
 
-from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.money.meter.answer import Billed, HttpReply, Rejected, Then, judge, no_answer, read_complaint
 from sisimpur.shared.money.meter.booking import CallBooking
 from sisimpur.shared.money.meter.next_try import FailedTry, Patience, next_wait, told_when, unrepeated
@@ -24,7 +24,6 @@ from sisimpur.shared.money.meter.upstream import (
     Response,
     Splitter,
 )
-from sisimpur.shared.money.pricing import Unpriced
 from sisimpur.shared.money.ticket import Reservation, Ticket
 from sisimpur.shared.money.token_budget import Refusal
 from sisimpur.shared.system.fault import fault_point
@@ -97,7 +96,7 @@ class MeteredCall:
             then: Then = "answer" if reading.message else "retry"
             failure = FailedTry(no_answer(str(error)), then=then, ending=self._booking.ending(reading))
             return self._booking.judged(reservation, reading, failure)
-        except Unpriced as error:
+        except Misconfigured as error:  # it was counted what has no price: the meter halts on this, and on nothing else
             refusal = Refusal("meter_paused", f"no spending now: {error}")
             return FailedTry(Rejected(refusal), then="pause", ending=self._booking.ending(reading))
         except BaseException:  # the caller left, the time is over, the meter stops, or a bug

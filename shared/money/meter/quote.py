@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.meter.request import Asked
-from sisimpur.shared.money.pricing import Pricing, Unpriced
+from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import Reservation
 from sisimpur.shared.money.token_bounds import CallSize, doubt, estimate, overlong
 from sisimpur.shared.money.token_budget import Ask, Grant, TokenUsage, cost
@@ -17,7 +18,7 @@ COUNT_FRAMES = 100
 
 @dataclass(frozen=True)
 class Quote:
-    """Prices of a checked call on the day of `at`. Unpriced if its model has none."""
+    """Prices of a checked call on the day of `at`. Misconfigured if its model has none."""
 
     pricing: Pricing
     asked: Asked
@@ -69,7 +70,7 @@ class Quote:
         amount = self._at_prices_of(self.asked.model, usage)
         try:
             return max(amount, self._at_prices_of(answered_by, usage))
-        except Unpriced:
+        except Misconfigured:
             return amount
 
     def bounds(self, reservation: Reservation, usage: TokenUsage) -> tuple[int, int | None]:

@@ -6,10 +6,13 @@ real key stays here. What becomes of a request stands in app and call.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket as sockets
+import struct
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,17 +21,19 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.app import MeterApp
-from sisimpur.shared.money.meter.connections import MeterConnection
 from sisimpur.shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts
 from sisimpur.shared.money.meter.upstream import Upstream, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.system.clock import Clock
 
+CONNECTIONS = 256  # at the same time; who holds more open takes the files that we need ourselves
+CREDENTIALS = struct.Struct("3i")  # of a unix socket's peer: its process, user and group
 LONGEST_PATH = 107  # bytes of a unix socket's path
 WAITING = 256  # connections that may wait to be accepted
 STARTING = 30.0  # seconds
@@ -177,3 +182,37 @@ def _loopback() -> sockets.socket:
     listener.bind(("127.0.0.1", 0))
     listener.listen(WAITING)
     return listener
+
+
+# --- who holds too many open loses one that asks nothing, and locks nobody out ---------------------------------
+
+
+class MeterConnection(H11Protocol):
+    """A connection. One too many costs whoever holds most of them his oldest one that waits for no answer."""
+
+    opened, caller = 0.0, 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # theirs says so too
+        super().connection_made(transport)
+        self.opened, self.caller = self.loop.time(), _process(transport)
+        here = [one for one in self._all() if not one.transport.is_closing()]
+        if len(here) > CONNECTIONS:
+            held = Counter(one.caller for one in here)
+            idle = (one for one in here if not one.is_asking)
+            min(idle, key=lambda one: (-held[one.caller], one.opened)).transport.abort()
+
+    @property
+    def is_asking(self) -> bool:
+        return bool(self.cycle) and not self.cycle.response_complete
+
+    def _all(self) -> list[MeterConnection]:
+        return [one for one in self.connections if isinstance(one, MeterConnection)]
+
+
+def _process(transport: asyncio.Transport) -> int:
+    """The number of the caller's process: of a box, the one that forwards for all that runs in it. 0: by TCP."""
+    line = transport.get_extra_info("socket")
+    if line is None or line.family != sockets.AF_UNIX:
+        return 0
+    process: int = CREDENTIALS.unpack(line.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, CREDENTIALS.size))[0]
+    return process

@@ -30,14 +30,13 @@ _NOT_REACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, 
 
 @dataclass(frozen=True)
 class Upstream:
-    """Upstream of the calls. `key` may be empty for a local model; `headers` are added to every request.
+    """Upstream of the calls. `key` may be empty for a local model.
 
     `vendor`: what is written down of it; None: look its address up.
     """
 
     base_url: str
     key: str = field(repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     vendor: Vendor | None = None
 
     def credentials(self, version: str) -> dict[str, str]:
@@ -106,7 +105,7 @@ class UpstreamClient:
     async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Response]:
         """Unavailable: it says whether anything may have been sent."""
         url = self._upstream.base_url.rstrip("/") + path
-        keyed = {**headers, "accept-encoding": "identity", "user-agent": "sisimpur-agents", **self._upstream.headers}
+        keyed = {**headers, "accept-encoding": "identity", "user-agent": "sisimpur-agents"}
         keyed |= self._upstream.credentials(headers["anthropic-version"])
         request = self._client.build_request("POST", url, headers=keyed, content=body)
         try:
