@@ -31,7 +31,7 @@ bench:    ## the figures of the README, measured here, and the table of the gate
 bench-check:  ## has a row become worse by more than a fifth? (fifteen minutes; ARGS=--accept: as it is now is right)
 	@$(PY) -m bench.check $(ARGS)
 bench-gates:  ## right and wrong changes at the gates, without a model's help (twenty minutes)
-	@$(PY) -m bench.gates
+	@$(PY) -m bench.gates $(ARGS)
 bench-goals:  ## goals of five repositories, and what the prompts withhold from a capable reader (ten minutes; ARGS="--only ID")
 	@$(PY) -m bench.goals $(ARGS)
 house:    ## the size and shape of the code: before, target, now (ARGS=--json, or --walk to measure a day anew)

@@ -1,9 +1,12 @@
-"""Labelled changes: bench/gate_cases/<sample>/<id>.yaml, and the samples that they change."""
+"""Labelled changes: bench/gate_cases/<sample>/<id>.yaml, and the samples that they change.
+
+The held part lies in held/ beside them, with samples of its own; nobody who works on the rules looks at it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -13,7 +16,9 @@ from sisimpur.shared.system.strict_yaml import parse
 
 ROOT = Path(__file__).parents[1]
 CASES = ROOT / "bench" / "gate_cases"
+HELD = CASES / "held"
 SAMPLES = ("exam_site", "ledger_lib")
+HELD_SAMPLES = (*SAMPLES, "numerics", "relay_service", "rulelang", "tidylog")  # the others: held/samples/<name>
 TRUTH = "tests/test_truth.py"  # where a case's `truth` is put
 # Made up, and put together here, so that no file holds the shape of a key.
 OUR_KEY = "-".join(("sk", "ant", "api03", "9fQ2mZ7xKc4LhWb8TnRd5VyGs1JpEu6AoXi3CqMtBvNw0Hz"))
@@ -57,13 +62,14 @@ class CaseTask:
 class GateCase:
     """A change and what is true of it. `truth`: a test file that fails on a wrong change and passes on a right one.
 
-    `tester`: the test file that QA's model would write if it is asked to.
+    `tester`: the test file that QA's model would write if it is asked to. `mend`: what makes a wrong change right, so
+    that the truth passes, where the sample as it was is not right either.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
     id: str
-    sample: Literal["exam_site", "ledger_lib"]
+    sample: str
     label: Literal["right", "wrong"]
     expect: Merged | Gate  # of a right one "policy/owner": it is right that he is asked
     why: str
@@ -73,6 +79,7 @@ class GateCase:
     wrong_by: str = ""
     truth: str = ""
     tester: str = ""
+    mend: tuple[Edit, ...] = ()
 
     @property
     def way(self) -> str:
@@ -95,10 +102,14 @@ class GateCase:
 
     def changed(self, files: Mapping[str, str]) -> dict[str, str]:
         """The sample's files after the change. ValueError if an edit does not fit."""
-        after = dict(files)
-        for edit in self.edits:
-            _apply(edit, after)
-        return after
+        return edited(files, self.edits)
+
+
+def edited(files: Mapping[str, str], edits: Iterable[Edit]) -> dict[str, str]:
+    after = dict(files)
+    for edit in edits:
+        _apply(edit, after)
+    return after
 
 
 def _apply(edit: Edit, files: dict[str, str]) -> None:
@@ -129,8 +140,8 @@ def _meant(mark: re.Match[str]) -> str:
 
 
 def sample(name: str) -> dict[str, str]:
-    """The files of examples/<name>."""
-    root = ROOT / "examples" / name
+    """The files of examples/<name>, or of the held part's sample of this name."""
+    root = ROOT / "examples" / name if name in SAMPLES else HELD / "samples" / name
     paths = (path for path in sorted(root.rglob("*")) if path.is_file() and not _is_left_over(path))
     return {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in paths}
 
@@ -139,8 +150,8 @@ def _is_left_over(path: Path) -> bool:
     return path.suffix in (".pyc", ".sqlite3") or bool({"__pycache__", ".pytest_cache"} & set(path.parts))
 
 
-def cases(ids: Sequence[str] = ()) -> Iterator[GateCase]:
+def cases(ids: Sequence[str] = (), root: Path = CASES) -> Iterator[GateCase]:
     """All of them, or those whose id begins with one of `ids`, in the order of their files."""
-    for path in sorted(CASES.glob("*/*.yaml")):
+    for path in sorted(root.glob("*/*.yaml")):
         if not ids or path.stem.startswith(tuple(ids)):
             yield parse(path.read_text("utf-8"), path.name).as_type(GateCase)

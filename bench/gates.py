@@ -1,5 +1,6 @@
-"""Labelled changes through the real gates, with a model that approves of everything. `python -m bench.gates [ID ...]`.
+"""Labelled changes through the real gates, with a model that approves of everything.
 
+`python -m bench.gates [--held] [ID ...]`. `--held`: the part that nobody looks at who works on the rules, and no names.
 For each change of bench/gate_cases: a repository, a mirror, a commit (or the committer's refusal), the tests in boxes,
 the reviewer's rules, the merge policy. What is merged here is what only a model's review, or a person, could stop.
 """
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from bench.gate_case import SAMPLES, GateCase, cases
+from bench.gate_case import CASES, HELD, HELD_SAMPLES, SAMPLES, GateCase, cases
 from bench.gate_place import Place, wheels
 from sisimpur.shared.model import gate
 from sisimpur.shared.model.errors import Refused
@@ -137,20 +138,23 @@ def _broken(found: ReviewState) -> str:
 # --- the report ----------------------------------------------------------------------------------------------
 
 
-def main(ids: Sequence[str] = ()) -> int:
-    """Prints tables; 1 if a goal is missed."""
+def main(argv: Sequence[str] = ()) -> int:
+    """Prints tables; 1 if a goal is missed. Of the held part nothing is said that names a case."""
+    held, ids = "--held" in argv, [word for word in argv if word != "--held"]
     results = []
-    print(f"{'case':<30}{'is':<7}{'ends':<11}{'by':<16}{'own s':>6}{'tests s':>9}  because")
+    if not held:
+        print(f"{'case':<30}{'is':<7}{'ends':<11}{'by':<16}{'own s':>6}{'tests s':>9}  because")
     with tempfile.TemporaryDirectory() as folder:
         box = find_box(Path(folder) / "box")
-        for name in SAMPLES:
-            wanted = [case for case in cases(ids) if case.sample == name]
+        for name in HELD_SAMPLES if held else SAMPLES:
+            wanted = [case for case in cases(ids, HELD if held else CASES) if case.sample == name]
             place = Place(name, Path(folder) / name, box, wheels()) if wanted else None
             for case in wanted:
                 assert place
                 results.append(judged(case, place))
-                print(row(results[-1]), flush=True)
-    return report(results)
+                if not held:
+                    print(row(results[-1]), flush=True)
+    return report(results, names=not held)
 
 
 def row(one: Result) -> str:
@@ -159,14 +163,14 @@ def row(one: Result) -> str:
     return f"{one.case.id:<30}{one.case.label:<7}{one.end:<11}{one.by:<16}{times}  {one.why[:120]}{mark}"
 
 
-def report(results: Sequence[Result]) -> int:
-    """Per way, then the sums. 1 if a goal is missed."""
-    print(f"\n{'way':<48}{'merged':>7}{'by QA':>7}{'owner':>7}{'tests':>7}{'rules':>7}{'scope':>7}")
+def report(results: Sequence[Result], names: bool = True) -> int:
+    """Per way, a table for each label, then the sums. 1 if a goal is missed."""
     for label in ("right", "wrong"):
-        for way in sorted({one.case.way for one in results if one.case.label == label}):
-            counts = Counter(_column(one) for one in results if (one.case.label, one.case.way) == (label, way))
-            cells = "".join(f"{counts[column] or '':>7}" for column in COLUMNS)
-            print(f"{label} {way:<42}{cells}")
+        print(f"\n{label:<48}{'merged':>7}{'by QA':>7}{'owner':>7}{'tests':>7}{'rules':>7}{'scope':>7}")
+        of_label = [one for one in results if one.case.label == label]
+        for way in [*sorted({one.case.way for one in of_label}), "together"]:
+            counts = Counter(_column(one) for one in of_label if way in (one.case.way, "together"))
+            print(f"{way:<48}" + "".join(f"{counts[column] or '':>7}" for column in COLUMNS))
     rights = [one for one in results if one.case.label == "right"]
     wrongs = [one for one in results if one.case.label == "wrong"]
     through = sum(one.is_through for one in rights)
@@ -183,9 +187,10 @@ def report(results: Sequence[Result]) -> int:
         print(f"  {words}: {counts[column]}")
     print(f"right changes that needlessly ask the owner: {needlessly}; that are sent back: {back}")
     print(f"wrong changes stopped without a model: {stopped} of {len(wrongs)}")
-    _list("only a model's review can stop", (one for one in wrongs if one.end == "merged"))
-    _list("right, but stopped", (one for one in rights if not one.is_through))
-    _list("the owner's, by design", (one for one in rights if one.is_the_owners))
+    if names:
+        _list("only a model's review can stop", (one for one in wrongs if one.end == "merged"))
+        _list("right, but stopped", (one for one in rights if not one.is_through))
+        _list("the owner's, by design", (one for one in rights if one.is_the_owners))
     tested = [one for one in results if one.runs]
     own, tests = (sum(times) / len(tested or [1]) for times in ([t.own for t in tested], [t.tests for t in tested]))
     print(f"per case that was tested: gates {own:.1f} s beside {tests:.1f} s of tests")

@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from bench.gate_case import CASES, OUR_KEY, SAMPLES, SOME_KEY, GateCase, cases, filled, sample
+from bench.gate_case import (
+    CASES,
+    HELD,
+    HELD_SAMPLES,
+    OUR_KEY,
+    SAMPLES,
+    SOME_KEY,
+    GateCase,
+    cases,
+    edited,
+    filled,
+    sample,
+)
 from bench.gate_place import Place, wheels
 from bench.gates import judged
 from sisimpur.shared.model.evidence import is_test_file
@@ -79,17 +91,32 @@ def test_the_ways_to_be_wrong_are_many_and_each_gate_has_some() -> None:
     assert min(expected.values()) >= 4
 
 
+def test_the_held_changes_are_well_formed_and_each_wrong_one_has_a_truth() -> None:
+    held, files = list(cases((), HELD)), {name: sample(name) for name in HELD_SAMPLES}
+    assert [(case.sample, case.id) for case in held] == [(p.parent.name, p.stem) for p in sorted(HELD.glob("*/*.yaml"))]
+    assert not {case.id for case in held} & {case.id for case in ALL}
+    for case in held:
+        after = edited(case.changed(files[case.sample]), case.mend)
+        assert {edit.path for edit in case.edits} == {*case.task.files, *case.task.new_files}, case.id
+        assert bool(case.kind) == (case.label == "right") != bool(case.wrong_by), case.id
+        assert bool(case.truth) >= (case.label == "wrong"), case.id
+        for text in (case.truth, *(after[path] for path in after if path.endswith(".py"))):
+            ast.parse(filled(text))
+    assert min(Counter(case.label for case in held).values()) >= 45
+    assert len({case.wrong_by for case in held}) > 15
+
+
 def test_no_case_holds_a_key_or_a_hidden_character_as_it_is() -> None:
     found = Outgoing({"OUR": OUR_KEY, "SOME": SOME_KEY})
-    for path in CASES.glob("*/*.yaml"):
+    for path in [*CASES.glob("*/*.yaml"), *HELD.glob("*/*.yaml")]:
         text = path.read_text("utf-8")
         assert found.find(text) == ()
         assert [c for c in text if not c.isprintable() and c != "\n"] == []
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", HELD_SAMPLES)
 def test_a_sample_holds_no_key(name: str) -> None:
-    assert [path for path, text in FILES[name].items() if Outgoing({}).find(text)] == []
+    assert [path for path, text in sample(name).items() if Outgoing({}).find(text)] == []
 
 
 def test_an_edit_that_does_not_fit_is_an_error() -> None:

@@ -1,0 +1,3 @@
+"""Webhooks in, webhooks out."""
+
+__version__ = "1.4.2"

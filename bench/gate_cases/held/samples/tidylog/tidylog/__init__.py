@@ -1,0 +1,1 @@
+"""Sums up log files."""
