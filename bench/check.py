@@ -112,6 +112,7 @@ def machine() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an owner's program is compiled once, not in every command
     parser = argparse.ArgumentParser(prog="python -m bench.check", description=(__doc__ or "").partition("`")[0])
     names = [measure.__name__ for measure in MEASURES]
     parser.add_argument("--only", choices=names, action="append", help="measure these rows only")

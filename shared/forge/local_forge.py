@@ -34,7 +34,7 @@ from sisimpur.shared.forge.forge import (
     summary,
 )
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
-from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, follow, locked
+from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, follow, kept, locked
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.repo.objects import Repository
@@ -213,7 +213,7 @@ class LocalForge:
                 self._mark_merged(number, sha, base_sha)
                 return base_sha
             plan = self._planned(pull, base_sha, method)
-            self._commits.move(pull.base, plan.merge_sha, base_sha)
+            self._commits.move(pull.base, plan.merge_sha, base_sha, {kept(number): sha})
             fault_point("merge.moved")
             self._mark_merged(number, sha, plan.merge_sha)
             return plan.merge_sha

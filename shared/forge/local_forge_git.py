@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import fcntl
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from sisimpur.shared.forge.forge import ForgeRefused, PullNotReady
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
@@ -23,15 +24,19 @@ from sisimpur.shared.repo.mirror import NO_BRANCH, Mirror
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import write_text
 from sisimpur.shared.system.process import Finished
 
 LOCK = "forge.lock"
 ACTOR = "sisimpur"
-CONFIGURATION = {  # holds also for what others push
-    "core.fsync": "all",
-    "gc.auto": "0",
-    "receive.autogc": "false",
-}
+CONFIGURATION = """\
+[core]
+	fsync = all
+[gc]
+	auto = 0
+[receive]
+	autogc = false
+"""  # holds also for what others push
 MAX_DIFF = 20_000_000  # bytes
 LAST_SECOND = 253_402_300_799  # of the year 9999: a commit may claim to be later
 NOTHING = "0" * 40  # git's word for a reference that is not there
@@ -131,9 +136,16 @@ class Commits:
         text = "\n".join([*lines, "", message, ""])
         return self._text("hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).strip()
 
-    def move(self, branch: str, target: str, expected: str) -> None:
-        """Compare and swap: only from `expected`, else ForgeUnavailable."""
-        done = self._try("update-ref", f"refs/heads/{branch}", target, expected)
+    def move(
+        self, branch: str, target: str, expected: str | None, beside: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Compare and swap: only from `expected` (None: nowhere), else ForgeUnavailable.
+
+        `beside`: references, and the commits at which they stand in the same step.
+        """
+        moves = [f"update refs/heads/{branch}", target, expected or NOTHING]
+        moves += [word for name, sha in beside.items() for word in (f"update {name}", sha, "")]
+        done = self._try("update-ref", "-z", "--stdin", data="\0".join([*moves, ""]).encode())
         if done.code:
             raise ForgeUnavailable(f"{branch} has moved meanwhile, or cannot be moved: {done.complaint[:300]}")
 
@@ -145,19 +157,12 @@ class Commits:
         at = datetime.fromtimestamp(min(seconds, LAST_SECOND), UTC)
         return self.write(tree, [ours, theirs], message, who, at)
 
-    def take(self, branch: str, target: str, expected: str | None, theirs: str) -> None:
-        """Move it, and note in one step that the owner's commit `theirs` was taken in."""
-        moves = [f"update refs/heads/{branch}", target, expected or NOTHING, f"update {_taken(branch)}", theirs, "", ""]
-        done = self._try("update-ref", "-z", "--stdin", data="\0".join(moves).encode())
-        if done.code:
-            raise ForgeUnavailable(f"{branch} has moved meanwhile, or cannot be moved: {done.complaint[:300]}")
-
     def delete(self, branch: str) -> None:
         _must("update-ref", self._try("update-ref", "-d", f"refs/heads/{branch}"))
 
     def keep(self, number: int, sha: str) -> None:
         """A pull request's commit outlives its branch."""
-        name = f"refs/pull/{number}/head"
+        name = kept(number)
         if self._find([name]) != [sha]:
             _must("update-ref", self._try("update-ref", name, sha))
 
@@ -178,7 +183,13 @@ class Commits:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
 
+def kept(number: int) -> str:
+    """The reference of a pull request's commit."""
+    return f"refs/pull/{number}/head"
+
+
 def _taken(branch: str) -> str:
+    """The reference of the owner's commit that was taken in last."""
     return f"refs/taken/{branch}"
 
 
@@ -196,16 +207,21 @@ def create(path: Path, source: Path | None, branch: str, opens: type[Repository]
     path.mkdir(parents=True, exist_ok=True)
     with locked(path):
         remove_stale_locks(path, keep=LOCK)
-        repository = opens(path)
-        repository.git("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
-        for key, value in CONFIGURATION.items():
-            repository.git("config", key, value)
+        if not ((path / "HEAD").exists() and CONFIGURATION in _settings(path)):
+            opens(path).git("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
+            write_text(path / "config", f"{_settings(path).replace(CONFIGURATION, '')}{CONFIGURATION}")
         fault_point("forge.made")
         if source and branch not in Commits(path, opens).branches():
             refs = f"refs/heads/{branch}:refs/heads/{branch}"
             git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
         fault_point("forge.seeded")
         LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
+
+
+def _settings(path: Path) -> str:
+    """The configuration of the repository there, for git to read; empty: there is none."""
+    settings = path / "config"
+    return settings.read_text("utf-8") if settings.exists() else ""
 
 
 def follow(commits: Commits, source: Remote, branch: str) -> str:
@@ -230,7 +246,7 @@ def follow(commits: Commits, source: Remote, branch: str) -> str:
             ) from None
         fault_point("follow.written")
         if (ours, taken) != (target, theirs):
-            commits.take(branch, target, ours, theirs)
+            commits.move(branch, target, ours, {_taken(branch): theirs})
         fault_point("forge.followed")
         return target
 

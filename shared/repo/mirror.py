@@ -60,9 +60,11 @@ class Mirror:
         """Ready to use; what is there stays, but for what a kill or a power cut left half done. Call it at start."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         remove_stale_locks(self.path)
-        self.repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=none")
-        if half_done := self.repository.git("for-each-ref", "--format=delete %(refname)", "refs/scratch/"):
-            self.repository.git("update-ref", "--stdin", data=half_done)
+        half_done = self.repository.try_git("for-each-ref", "--format=delete %(refname)", "refs/scratch/")
+        if half_done.code:  # there is no repository yet, or not all of one
+            self.repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=none")
+        elif half_done.output:
+            self.repository.git("update-ref", "--stdin", data=half_done.output)
 
     # --- branches of the target ------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.trace import counting
 from sisimpur.shared.forge.forge import (
     FORGE_PROBLEMS,
     MAX_BODY,
@@ -125,6 +126,19 @@ def test_a_seeded_one_begins_at_the_commit_of_its_source_and_goes_its_own_way(tm
     commit(source, "main", {"a": "3\n"}, "refs/heads/main")
     create(path, source, "main")
     assert Commits(path).branches() == {"main": ours}
+
+
+def test_what_others_push_is_synced_and_nothing_is_tidied_behind_our_back(tmp_path: Path) -> None:
+    path = tmp_path / "forge.git"
+    create(path, None, "main")
+    with counting() as trace:
+        create(path, None, "main")
+    assert trace.git == 0  # it was set up before
+    settings = [
+        git(path, "config", "--file", str(path / "config"), name)
+        for name in ("core.fsync", "gc.auto", "receive.autogc")
+    ]
+    assert settings == [b"all\n", b"0\n", b"false\n"]
 
 
 def test_a_creation_that_was_killed_is_repeated(tmp_path: Path) -> None:
@@ -256,6 +270,15 @@ def test_with_one_account_a_verdict_is_not_formal_but_sets_the_status(home: Loca
     assert not alone.review(number, "approve", "ok", sha).formal
     assert alone.review(number, "comment", "ok", sha).formal
     assert [review.formal for review in alone.reviews(number)] == [False, True]
+
+
+def test_a_merge_moves_the_branch_and_keeps_the_pull_request_in_one_step(home: LocalHome) -> None:
+    number, _ = pull_of(home, "task")
+    sha = home.push("task", {"a": "newer\n"})  # as after a rebase: the commit that was kept is another one
+    with counting() as trace:
+        home.forge.merge(number, sha)
+    assert [verb for verb, _ in trace.calls.elements()].count("update-ref") == 1
+    assert git(home.repository, "rev-parse", f"refs/pull/{number}/head").decode().strip() == sha
 
 
 def test_a_merge_is_dated_by_our_clock(home: LocalHome) -> None:
@@ -626,9 +649,9 @@ def test_the_branch_follows_only_from_where_it_was_seen(owner: Owner) -> None:
     both = commits.merge(ours, theirs, "M", "sisimpur")
     for expected in (seen, None):
         with pytest.raises(ForgeUnavailable, match="main has moved"):
-            commits.take("main", both, expected, theirs)
+            commits.move("main", both, expected, {"refs/taken/main": theirs})
     assert (commits.branches()["main"], commits.followed("main")[1]) == (ours, seen)
-    commits.take("main", both, ours, theirs)
+    commits.move("main", both, ours, {"refs/taken/main": theirs})
     assert (commits.branches()["main"], commits.followed("main")[1]) == (both, theirs)
 
 

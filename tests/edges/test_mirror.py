@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.trace import counting
 from sisimpur.shared.model.change import Change, ChangeLimits
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
 from sisimpur.shared.repo.mirror import Match, Mirror, default_branch
@@ -371,6 +372,27 @@ def test_changes_are_told_file_by_file(mirror: Mirror, source: Path) -> None:
         Change("run.sh", "modified", "100755", "120000", added_lines=((1, "a.py"),)),
     )  # fmt: skip
     assert mirror.parent(new) == old
+
+
+def test_one_git_answers_what_changed_and_shows_the_patch(mirror: Mirror, source: Path) -> None:
+    old = mirror.fetch("main")
+    new = commit(source, {"a.py": "x = 2\n"})
+    mirror.fetch("main")
+    with counting() as trace:
+        assert [change.path for change in mirror.changed(old, new)] == ["a.py"]
+        assert b"+x = 2" in mirror.diff(old, new)
+    assert [verb for verb, _ in trace.calls.elements()] == ["diff-tree"]
+
+
+@pytest.mark.parametrize(
+    "name", ['a "b"', "a\\t", "a\tb", "a\nb", "\x7f", "ä b", "\u2028", '"', "\\", "new\rline", "diff --git a"]
+)
+def test_a_name_is_read_as_it_is(mirror: Mirror, source: Path, name: str) -> None:
+    old = mirror.fetch("main")
+    new = commit(source, {name: "x\n", "z": "y\n"})
+    mirror.fetch("main")
+    added = {change.path: change.added_lines for change in mirror.changed(old, new)}
+    assert added == {name: ((1, "x"),), "z": ((1, "y"),)}
 
 
 def test_nothing_changed_is_nothing(still: Mirror) -> None:

@@ -18,7 +18,7 @@ from sisimpur.shared.repo.objects import Answer, Found, Repository
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.process import Finished
 from tests.flow.memory_objects import EMPTY_TREE, Objects
-from tests.flow.memory_patch import LINK, NOBODY, changes, patch
+from tests.flow.memory_patch import LINK, NOBODY, changes, patch, quoted
 
 WHO = "owner <owner@localhost> 1795161600 +0000"
 
@@ -302,10 +302,10 @@ def _diff_tree(store: Store, words: list[str], _: bytes) -> bytes:
     if "--raw" not in words:
         return patch(store.objects, old, new, words)
     rows = b"".join(
-        f":{a or '000000'} {b or '000000'} {was} {now} {_kind(a, b)}\0{path}\0".encode()
+        f":{a or '000000'} {b or '000000'} {was} {now} {_kind(a, b)}\t{quoted(path)}\n".encode()
         for path, (a, was), (b, now) in changes(old, new)
     )
-    return rows + b"\0" + patch(store.objects, old, new, words) if rows and "-p" in words else rows
+    return rows + b"\n" + patch(store.objects, old, new, words) if rows and "-p" in words else rows
 
 
 def _kind(was: str, now: str) -> str:

@@ -67,10 +67,10 @@ def _modes(was: str, now: str) -> Iterator[bytes]:
 
 
 def _named(side: str, path: str) -> str:
-    return _quoted(f"{side}/{path}")
+    return quoted(f"{side}/{path}")
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """As git shows a path: bytes that are no plain letter are octal numbers in quotes."""
     plain: Mapping[int, str] = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\t"): "\\t", ord("\n"): "\\n"}
     shown = "".join(plain.get(c) or (chr(c) if 32 <= c < 127 else f"\\{c:03o}") for c in text.encode())

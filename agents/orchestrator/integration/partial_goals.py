@@ -49,7 +49,7 @@ def left_before(plans: PlanRepository, journal: Journal, day: str) -> set[Worded
     """Goals of which the plans before that day have left a part that is not in that day's."""
     today, words = plans.plan(day), _last_words(plans, journal, day)
     ids = {task.goal_id for task in today.tasks} | {goal.id for goal in today.finished} if today else set()
-    taken_up = _taken_up(today, journal) if today else set()
+    taken_up = _taken_up(today, journal) if today and words else set()
     left = {worded(goal) for goal in plans.left_over(day) if goal.id not in ids}
     left |= {goal for goal, plan in words.items() if goal in _rest(plan) - taken_up}
     return left | _lost(plans, journal, day) | {worded_as(task) for task in given_back(journal)}
@@ -58,8 +58,8 @@ def left_before(plans: PlanRepository, journal: Journal, day: str) -> set[Worded
 def finished(plans: PlanRepository, journal: Journal, day: str) -> dict[Worded, str]:
     """Goals on branches of their own of which nothing was left to plan -> the day on which that was seen."""
     words, today = _last_words(plans, journal, day), plans.plan(day)
-    if today:
-        words |= dict.fromkeys(_named(today, journal), today)
+    if today:  # a plan names what it has finished; what else it names counts against an earlier word only
+        words |= dict.fromkeys(_named(today, journal) if words else map(worded, today.finished), today)
     return {goal: plan.day for goal, plan in words.items() if goal in map(worded, plan.finished)}
 
 

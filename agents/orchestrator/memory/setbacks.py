@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 
 from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.memory import lesson_text
@@ -52,8 +53,11 @@ class Setbacks:
         if not commit or evidence is None:
             return ()
         texts = [*(failure.text for failure in evidence.failures), evidence.output]
-        ours = is_module_of([entry.path for entry in self.mirror.tree(commit)])
-        return facts_of_target(texts, ours, touches_tables(self.changed(commit)))
+        return facts_of_target(texts, partial(self._is_ours, commit), touches_tables(self.changed(commit)))
+
+    def _is_ours(self, commit: str, module: str) -> bool:
+        """The files are listed only if a module is missed: most tests miss none."""
+        return is_module_of([entry.path for entry in self.mirror.tree(commit)])(module)
 
     def commit(self, task: str, attempt: Attempt) -> str | None:
         """None: the attempt led to no commit, or it is not in our mirror."""
