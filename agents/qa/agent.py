@@ -9,11 +9,11 @@ from typing import Protocol
 
 from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
-from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
+from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, problems, proving
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
@@ -92,15 +92,17 @@ class Qa:
         base = gathering.base()
         texts.learn(base, subject.places)
         gathering = replace(gathering, subject=(subject := self._subject(run, task, branch, texts)))
+        known = texts.without_runs(task, gathering.weakenings())
+        announced = Announced(task, subject.places, subject.touched.relied, known.obsolete)
         try:
             evidence = replace(evidence, box=self._box(branch.commit))
-            runs = gathering.runs(base)
+            runs = gathering.runs(base, lambda found: is_red(announced, subject.touched, found, known))
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
         read = partial(text_of, self.source, branch.commit)
         left_out = uncollected(subject.touched, Suite(subject.command, texts.after, runs.change, subject.places), read)
-        told = replace(texts.read(task, gathering.weakenings(), runs, gathering.is_hook), uncollected=tuple(left_out))
+        told = replace(texts.read(known, runs, gathering.is_hook), uncollected=tuple(left_out))
         evidence = self._judged(evidence, task, subject, runs, told)
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = replace(evidence, problems=(*evidence.problems, *less))

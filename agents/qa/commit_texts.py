@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -83,14 +83,17 @@ class CommitTexts:
         now = SourceTexts(self._of_tests, lambda: self._of_product(self.after, self._now))
         return relied_on(old, then) | relied_on(new, now)
 
-    def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs, is_hook: Callable[[str], bool]) -> Texts:
-        """Read what the rule of evidence is told of them."""
+    def without_runs(self, task: TaskSpec, weakened: Sequence[Weakening]) -> Texts:
+        """Read what the rule of evidence is told of them before any run."""
         tests = [one.path for one in self.touched.tests if one.path.endswith(".py") and one.path in self.before]
         code = [one.path for one in self.touched.product if one.path.endswith(".py")]
         pairs = ((self._then(path), self._now(path)) for path in code)
-        gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
+        return Texts(weakened, obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows))
+
+    def read(self, known: Texts, runs: Runs, is_hook: Callable[[str], bool]) -> Texts:
+        """Read what it is told of them besides: which changed lines no run has run."""
         lines = _Lines.of(runs)
-        return Texts(weakened, gone, self._unrun(lines, is_hook), lines.uncounted)
+        return replace(known, unrun=self._unrun(lines, is_hook), uncounted=lines.uncounted)
 
     def _unrun(self, lines: _Lines, is_hook: Callable[[str], bool]) -> tuple[str, ...]:
         """Changed lines that no test is known to have run, of code that is not known to do the same."""

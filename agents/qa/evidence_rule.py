@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name
@@ -45,6 +45,7 @@ class Runs:
     `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again.
     `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
     `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
+    `extended`: old files of tests to which the change only adds what hides nothing.
     """
 
     base: SuiteRun
@@ -57,6 +58,7 @@ class Runs:
     dependent: frozenset[str] = frozenset()
     is_compared: bool = True
     new: NewNames = field(default_factory=NewNames)
+    extended: frozenset[str] = frozenset()
 
     @property
     def new_tests(self) -> frozenset[str]:
@@ -104,6 +106,17 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
     shown = {(told.places.file(test), bare_name(test)) for test in proving(told.task, runs, told.places)}
     doubts = (one for one in texts.weakened if one.rule != EMPTY or (one.path, bare_name(one.test)) not in shown)
     yield from _weakened(told, runs, tuple(doubts))
+
+
+def is_red(told: Announced, touched: Touched, runs: Runs, texts: Texts) -> bool:
+    """Whether the coder has something to mend already: what further runs might show does not matter then.
+
+    They may show that a test asks something, although it does not read so. Whether the code or an old test is right
+    may become the owner's question, who needs to know what the new tests show.
+    """
+    doubts = [one for one in texts.weakened if one.rule != EMPTY]
+    found = _problems(touched, replace(runs, is_compared=False), told, replace(texts, weakened=doubts))
+    return any(one.remedy == "correct" and one.rule != OLD_FAILS for one in found)
 
 
 def is_usable(base: SuiteRun) -> bool:
