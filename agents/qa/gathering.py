@@ -88,7 +88,7 @@ class Gathering:
         return run
 
     def runs(self, base: SuiteRun, is_red: Callable[[Runs], bool]) -> Runs:
-        """BrokenSetup if the environment of the commit itself cannot be built. `is_red`: then no more has to be seen."""
+        """BrokenSetup if the commit's own environment cannot be built. `is_red`: then no more has to be seen."""
         commit = self.subject.branch.commit
         order = SuiteOrder(commit, self.subject.command)
         change = self._made("change", order, self._code_of(commit))
@@ -189,9 +189,10 @@ class Gathering:
         if not only or runs.dependent:
             return runs
         order = SuiteOrder(branch.commit, self.subject.command, only=only, cover=False)
-        asked = [test for test in runs.change.of("passed") - runs.flaky if self.subject.places.file(test) in only]
-        old = {test for test in runs.base.of("passed").intersection(asked) if self.subject.places.file(test) in runs.extended}
-        wanted = frozenset(old) | runs.new_tests.intersection(asked)
+        files = {test: self.subject.places.file(test) for test in runs.change.of("passed") - runs.flaky}
+        asked = frozenset(test for test, file in files.items() if file in only)
+        old = frozenset(test for test in asked & runs.base.of("passed") if files[test] in runs.extended)
+        wanted = old | (asked & runs.new_tests)
         failing = wanted - self._passing_elsewhere(order, wanted)
         was = self._passing_elsewhere(SuiteOrder(branch.base, self.subject.command), failing & old)
         failing = (failing - old) | was

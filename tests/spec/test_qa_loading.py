@@ -55,11 +55,13 @@ class TestShop:
 """
 SOUND = {
     "a test": OLD + "\n\ndef test_more():\n    assert total([2]) == 2\n",
-    "a test in a class": OLD + "\n    def test_more(self):\n        found = [2]\n        found.append(3)\n        assert found\n",
-    "a name of an import": OLD.replace("import total", "import tax, total") + "\n\ndef test_tax():\n    assert tax(1)\n",
+    "a test in a class": OLD
+    + "\n    def test_more(self):\n        found = []\n        found.append(3)\n        assert found\n",
+    "a name of an import": OLD.replace("import total", "import tax, total") + "\ndef test_tax():\n    assert tax(1)\n",
     "an import, values and a helper": "import json\n"
     + OLD
-    + "\n\nCASES = [1]\n\n\ndef made():\n    return json.loads('1')\n\n\n@pytest.mark.slow\ndef test_made():\n    assert made()\n",
+    + "\nCASES = [1]\n\ndef made():\n    return json.loads('1')\n\n"
+    + "@pytest.mark.slow\ndef test_made():\n    assert made()\n",
     "a comment": OLD.replace("RATES =", "# rates\nRATES ="),
 }
 UNSOUND = {
