@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sisimpur.agents.qa.analysis.equivalence import is_same_code
 from sisimpur.agents.qa.analysis.task_words import obsolete
-from sisimpur.agents.qa.analysis.test_changes import Weakening
+from sisimpur.agents.qa.analysis.test_changes import Weakening, renamed
 from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
@@ -88,7 +88,9 @@ class CommitTexts:
         tests = [one.path for one in self.touched.tests if one.path.endswith(".py") and one.path in self.before]
         code = [one.path for one in self.touched.product if one.path.endswith(".py")]
         pairs = ((self._then(path), self._now(path)) for path in code)
-        return Texts(weakened, obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows))
+        gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
+        python = _python(one.path for one in self.touched.tests)
+        return Texts(weakened, gone, renamed=renamed({path: (self._then(path), self._now(path)) for path in python}))
 
     def read(self, known: Texts, runs: Runs, is_hook: Callable[[str], bool]) -> Texts:
         """Read what it is told of them besides: which changed lines no run has run."""

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from sisimpur.agents.qa.analysis.task_words import Named, bare_name, is_declared, mends
+from sisimpur.agents.qa.analysis.task_words import bare_name, is_declared, mends
+from sisimpur.agents.qa.analysis.test_changes import Named
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, is_group
 from sisimpur.shared.model.evidence import Failure, SuiteRun
 from sisimpur.shared.model.work import TaskSpec

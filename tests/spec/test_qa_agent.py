@@ -287,7 +287,10 @@ def test_a_test_that_was_bent_to_broken_code_is_found_by_the_old_one(stage: Stag
 
 
 def test_a_deleted_test_file_is_gone_and_if_the_task_names_it_runs_once_more_on_the_new_code(stage: Stage) -> None:
-    stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "other()")}, remove=TESTS[0])
+    stage.given_change(
+        {"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "other()").replace("[1, 2]", "[2, 1]")},
+        remove=TESTS[0],
+    )
     found = stage.check()
     assert rules(found.problems) == ("a test is gone",)
     assert stage.runs == [BASE, CHANGE], "it is red already"
@@ -295,6 +298,15 @@ def test_a_deleted_test_file_is_gone_and_if_the_task_names_it_runs_once_more_on_
     assert [one.remedy for one in stage.check(task=named).problems] == ["ask owner"]
     assert stage.runs[2:] == [CHANGE, RESTORED, *brought("tests/test_new.py")]
     assert stage.bench.orders[3].overlay == {"tests/test_new.py": None, TESTS[0]: OLD.encode()}
+
+
+def test_a_test_with_another_name_is_not_gone_as_long_as_it_is_run(stage: Stage) -> None:
+    renamed = OLD.replace("test_sum", "test_the_sum")
+    assert stage.given_change({"tests/test_shop.py": renamed}).check().problems == ()
+    away = Stage(stage.folder / "away", FILES).given_change({"tests/odd.txt": renamed}, remove=TESTS[0]).check()
+    assert rules(away.problems) == ("a test is gone",)
+    moved = Stage(stage.folder / "moved", FILES).given_change({"tests/unit/test_sum.py": renamed}, remove=TESTS[0])
+    assert moved.check().problems == ()
 
 
 def test_a_new_conftest_has_all_old_tests_run_without_it(stage: Stage) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
-from sisimpur.agents.qa.analysis.test_changes import Weakening
+from sisimpur.agents.qa.analysis.test_changes import Named, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.shared.model.work import TaskKind, TaskSpec
 
@@ -86,9 +86,13 @@ def bare_name(test: str) -> str:
     return last if last.endswith(".py") else last.rpartition(".")[2]
 
 
-# --- tests of what the task removes --------------------------------------------------------------------------
+def with_class(test: str) -> str:
+    """`TestA.test_b` of `tests/test_a.py::TestA::test_b[1]` and of `tests.test_a.TestA.test_b`."""
+    path, sign, rest = test.partition("[")[0].partition("::")
+    return rest.replace("::", ".") if sign else ".".join(path.split(".")[-2:])
 
-Named = tuple[str, str]  # (path of a test file, name of the test's function)
+
+# --- tests of what the task removes --------------------------------------------------------------------------
 
 
 def obsolete(
