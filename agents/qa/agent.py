@@ -9,11 +9,11 @@ from typing import Protocol
 
 from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
-from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour
+from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, announced, is_red, is_usable, problems, proving
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
@@ -93,10 +93,10 @@ class Qa:
         texts.learn(base, subject.places)
         gathering = replace(gathering, subject=(subject := self._subject(run, task, branch, texts)))
         known = texts.without_runs(task, gathering.weakenings())
-        announced = Announced(task, subject.places, subject.touched.relied, known.obsolete)
+        said = announced(task, subject.touched, subject.places, known)
         try:
             evidence = replace(evidence, box=self._box(branch.commit))
-            runs = gathering.runs(base, lambda found: is_red(announced, subject.touched, found, known))
+            runs = gathering.runs(base, lambda found: is_red(said, subject.touched, found, known))
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
@@ -183,6 +183,7 @@ class Qa:
             SuiteFiles(texts.before | texts.after),
             alters_nothing=not asks_for_behaviour(task, touched),
             about=_about(task, touched, texts.after),
+            moved=texts.moved,
         )
 
     def _command_at(self, commit: str, paths: frozenset[str]) -> str:

@@ -71,7 +71,7 @@ class Texts:
 
     `uncounted`: on which side the lines that tests run were not counted; there, no line is known to be run.
     `uncollected`: of test files of the change that the runner leaves out. `renamed`: old tests, by their names, that
-    stand word by word under another.
+    stand word by word under another. `missed`: deleted files that others still know, and who.
     """
 
     weakened: Sequence[Weakening] = ()
@@ -80,6 +80,11 @@ class Texts:
     uncounted: Uncounted = ""
     uncollected: Sequence[Problem] = ()
     renamed: Mapping[Named, Named] = field(default_factory=dict)
+    missed: Sequence[str] = ()
+
+
+def announced(task: TaskSpec, touched: Touched, places: SuiteFiles, texts: Texts) -> Announced:
+    return Announced(task, places, touched.relied, texts.obsolete, touched.expected)
 
 
 def problems(
@@ -87,7 +92,7 @@ def problems(
 ) -> tuple[Problem, ...]:
     """Empty: the tests speak for the change."""
     texts = texts or Texts()
-    told = Announced(task, places, touched.relied, texts.obsolete)
+    told = announced(task, touched, places, texts)
     return tuple(_problems(touched, runs, told, texts))
 
 
@@ -107,6 +112,7 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
         yield from _about("a test depends on its surroundings", DEPENDS, runs.dependent)
         yield from _unshown(told, touched, runs, texts) if runs.is_compared else ()
     yield from texts.uncollected
+    yield from (Problem("what is deleted is still used", one, "correct") for one in texts.missed)
     shown = {(told.places.file(test), bare_name(test)) for test in proving(told.task, runs, told.places)}
     doubts = (one for one in texts.weakened if one.rule != EMPTY or (one.path, bare_name(one.test)) not in shown)
     yield from _weakened(told, runs, [one for one in doubts if not _is_renamed(one, renamed)])

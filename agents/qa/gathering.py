@@ -6,14 +6,14 @@ import hashlib
 import json
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.loading import adds_quietly, loads_quietly
 from sisimpur.agents.qa.analysis.mutants import Mutant
 from sisimpur.agents.qa.analysis.task_words import bare_name
 from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
-from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen, with_moved
 from sisimpur.agents.qa.commit_texts import LARGEST, CommitSource, text_of
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
 from sisimpur.agents.qa.new_names import NewNamesAsked
@@ -42,7 +42,7 @@ class KeptRuns(KeptAnswers, Protocol):
 class Subject:
     """Subject of the tests: a commit, against its base. `alters_nothing`: so says its task, and what it changes.
 
-    `about`: modules that nobody but we asked tests for, and for nothing else.
+    `about`: modules that nobody but we asked tests for, and for nothing else. `moved`: old names of modules, and new.
     """
 
     run: Run
@@ -52,6 +52,7 @@ class Subject:
     places: SuiteFiles
     alters_nothing: bool = False
     about: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
 
 
 IS_UNKNOWN = """import pathlib, sys, sysconfig
@@ -157,7 +158,7 @@ class Gathering:
         holding = self.subject.places.files(runs.base.outcomes)
         only = () if may_hide or configures else chosen([one.path for one in old], holding)
         branch = self.subject.branch
-        order = SuiteOrder(branch.commit, self.subject.command, self._files(branch.base), only, False)
+        order = SuiteOrder(branch.commit, self.subject.command, self._old_files(), only, False)
         restored = self._made("restored", replace(order, elsewhere=True))
         if not restored.is_whole:
             restored = self._made("restored", order)
@@ -271,6 +272,13 @@ class Gathering:
     def _files(self, commit: str) -> Mapping[str, bytes | None]:
         """The touched test files as they are in this commit; None: not there."""
         return {change.path: self.source.read(commit, change.path, LARGEST) for change in self.subject.touched.tests}
+
+    def _old_files(self) -> Mapping[str, bytes | None]:
+        """Those of the base, where modules that moved are called as they are now."""
+        files = self._files(self.subject.branch.base)
+        texts = {path: self._texts(path)[0] for path in files if self.subject.moved and path.endswith(".py")}
+        now = {path: with_moved(text, self.subject.moved) for path, text in texts.items()}
+        return {**files, **{path: text.encode() for path, text in now.items() if text != texts[path]}}
 
 
 def _excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:

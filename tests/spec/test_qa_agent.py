@@ -19,7 +19,7 @@ from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
 from sisimpur.shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
-from sisimpur.shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.model.work import Branch, Run, TaskKind, TaskSpec
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.bubblewrap import never
@@ -307,6 +307,27 @@ def test_a_test_with_another_name_is_not_gone_as_long_as_it_is_run(stage: Stage)
     assert rules(away.problems) == ("a test is gone",)
     moved = Stage(stage.folder / "moved", FILES).given_change({"tests/unit/test_sum.py": renamed}, remove=TESTS[0])
     assert moved.check().problems == ()
+
+
+def test_a_module_that_moved_is_asked_by_its_old_tests_under_its_new_name(stage: Stage) -> None:
+    task = replace(TASK, title="Call it a store", kind=TaskKind.REFACTORING)
+    moved = {"store.py": SHOP, "tests/test_shop.py": OLD.replace("from shop", "from store")}
+    found = stage.given_change(moved, remove="shop.py").check(task=task)
+    assert found.problems == () and stage.bench.orders[2].overlay == {TESTS[0]: moved[TESTS[0]].encode()}
+    other = Stage(stage.folder / "other", FILES)
+    bent = {**moved, "store.py": SHOP.replace("sum", "len"), TESTS[0]: moved[TESTS[0]].replace("== 3", "== 2")}
+    assert "an old test fails on the new code" in rules(
+        other.given_change(bent, remove="shop.py").check(task=task).problems
+    )
+
+
+def test_a_deleted_module_that_something_still_knows_goes_back_to_the_coder(tmp_path: Path) -> None:
+    task = replace(TASK, title="Remove the old shop", kind=TaskKind.REMOVAL)
+    stage = Stage(tmp_path, {**FILES, "old.py": SHOP, "use.py": "def use():\n    import old\n\n    return old\n"})
+    found = stage.given_change({}, remove="old.py").check(task=task)
+    assert [(one.rule, one.remedy) for one in found.problems] == [("what is deleted is still used", "correct")]
+    assert found.problems[0].text == "old.py is deleted, and use.py still knows old"
+    assert stage.given_change({}, remove="use.py").check(task=task).problems == ()
 
 
 def test_a_new_conftest_has_all_old_tests_run_without_it(stage: Stage) -> None:

@@ -146,12 +146,16 @@ def _used(function: ast.AST) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Announced:
-    """`relied`: changed files beside the product that tests depend on; `obsolete`: tests of what the task removes."""
+    """`relied`: changed files beside the product that tests depend on; `obsolete`: tests of what the task removes.
+
+    `expected`: changed golden files and the like. A task that asks for something names them where they change with it.
+    """
 
     task: TaskSpec
     places: SuiteFiles
     relied: frozenset[str] = frozenset()
     obsolete: frozenset[Named] = frozenset()
+    expected: frozenset[str] = frozenset()
 
     def of(self, tests: Iterable[str]) -> frozenset[str]:
         """Tests that the task names, or whose subject it removes."""
@@ -159,7 +163,8 @@ class Announced:
 
     def adapted(self, tests: Iterable[str]) -> frozenset[str]:
         """Tests whose file, or whose expected values, the task says to change."""
-        if any(changes_tests_of(path, self.task) for path in self.relied):
+        asked = self.expected.intersection((*self.task.files, *self.task.new_files)) if self.task.kind in ANEW else ()
+        if asked or any(changes_tests_of(path, self.task) for path in self.relied | self.expected):
             return frozenset(tests)
         return frozenset(test for test in tests if changes_tests_of(self.places.file(test), self.task))
 
