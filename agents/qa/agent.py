@@ -13,11 +13,12 @@ from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, announced, is_red, is_usable, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, problems, proving
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
+from sisimpur.agents.qa.proof import said_by
 from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
-from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for, read_run
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.change import paths_of
@@ -93,10 +94,9 @@ class Qa:
         texts.learn(base, subject.places)
         gathering = replace(gathering, subject=(subject := self._subject(run, task, branch, texts)))
         known = texts.without_runs(task, gathering.weakenings())
-        said = announced(task, subject.touched, subject.places, known)
         try:
             evidence = replace(evidence, box=self._box(branch.commit))
-            runs = gathering.runs(base, lambda found: is_red(said, subject.touched, found, known))
+            runs = gathering.runs(base, partial(is_red, task, subject.touched, subject.places, known))
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
@@ -105,10 +105,9 @@ class Qa:
         told = replace(texts.read(known, runs, gathering.is_hook), uncollected=tuple(left_out))
         evidence = self._judged(evidence, task, subject, runs, told)
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
-        evidence = replace(evidence, problems=(*evidence.problems, *less))
-        evidence = self._by_tools(evidence, subject)
-        newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
-        return self._told(run, self._tried(evidence, subject, gathering, OurTests(written, unrun, newly)))
+        evidence = self._by_tools(replace(evidence, problems=(*evidence.problems, *less)), subject)
+        ours = OurTests(written, unrun, newly_run(runs.base, runs.change, subject.about) or {})
+        return self._told(run, self._tried(evidence, subject, gathering, ours))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
@@ -166,6 +165,19 @@ class Qa:
         read = partial(text_of, self.source, branch.commit)
         there = test_writer.Site(paths, lines, brought, diff, read, planned, own)
         return test_writer.order(task, branch, evidence, there)
+
+    def blind_order(self, task: TaskSpec, branch: Branch, command: str) -> TaskSpec | None:
+        """The order for a test from the task's words alone, on the base of `branch`. None: there is nothing to test."""
+        paths = paths_of(self.source, branch.base) | paths_of(self.source, branch.commit)
+        return test_writer.blind_order(task, command, paths, partial(text_of, self.source, branch.base))
+
+    def heard(self, run: Run, branch: Branch, command: str, test: str) -> str:
+        """What the tests of the commit `test` say of the change of `branch`: one line."""
+        files = {one.path: self.source.read(test, one.path) for one in self.source.changed(branch.base, test)}
+        order = SuiteOrder(branch.commit, command, files, sorted(files), cover=False)
+        found = read_run(self.bench.run(order))
+        self.log(run, "tests", which="independent", end=found.end, code=found.code, tests=len(found.outcomes))
+        return said_by(found)
 
     def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
         product = {change.path for change in subject.touched.product}

@@ -83,16 +83,12 @@ class Texts:
     missed: Sequence[str] = ()
 
 
-def announced(task: TaskSpec, touched: Touched, places: SuiteFiles, texts: Texts) -> Announced:
-    return Announced(task, places, touched.relied, texts.obsolete, touched.expected)
-
-
 def problems(
     task: TaskSpec, touched: Touched, runs: Runs, places: SuiteFiles, texts: Texts | None = None
 ) -> tuple[Problem, ...]:
     """Empty: the tests speak for the change."""
     texts = texts or Texts()
-    told = announced(task, touched, places, texts)
+    told = Announced(task, places, touched.relied, texts.obsolete, touched.expected)
     return tuple(_problems(touched, runs, told, texts))
 
 
@@ -118,14 +114,14 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
     yield from _weakened(told, runs, [one for one in doubts if not _is_renamed(one, renamed)])
 
 
-def is_red(told: Announced, touched: Touched, runs: Runs, texts: Texts) -> bool:
+def is_red(task: TaskSpec, touched: Touched, places: SuiteFiles, texts: Texts, runs: Runs) -> bool:
     """Whether the coder has something to mend already: what further runs might show does not matter then.
 
     They may show that a test asks something, although it does not read so. Whether the code or an old test is right
     may become the owner's question, who needs to know what the new tests show.
     """
     doubts = [one for one in texts.weakened if one.rule != EMPTY]
-    found = _problems(touched, replace(runs, is_compared=False), told, replace(texts, weakened=doubts))
+    found = problems(task, touched, replace(runs, is_compared=False), places, replace(texts, weakened=doubts))
     return any(one.remedy == "correct" and one.rule != OLD_FAILS for one in found)
 
 

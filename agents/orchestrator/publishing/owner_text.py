@@ -33,6 +33,7 @@ def before_and_after(found: Evidence) -> list[str]:
         lines.append(f"fails without the change, passes with it: {few(found.proving, MOST_NAMED)}")
     fails = [f"fails with the change: {one.test}: {cause_of(one)}" for one in found.failures[:MOST_NAMED]]
     more = len(found.failures) - len(fails)
+    lines += [f"a test from the task's words alone {found.independent}"] if found.independent else []
     return [*lines, *fails, *([f"{more} more fail with the change"] if more > 0 else [])]
 
 

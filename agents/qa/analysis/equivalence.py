@@ -134,7 +134,7 @@ def _told(module: ast.Module, asked: frozenset[str], renamed: Mapping[str, str],
     """Dump the module without all that may differ."""
     _strip(module, asked, ())
     for function in [node for node in ast.walk(module) if isinstance(node, Function)]:
-        function.body = [_Bare().visit(one) for one in function.body]
+        function.body = [_Unannotated().visit(one) for one in function.body]
     if _knows_checkers(module):
         module.body = [node for node in module.body if not _is_for_checkers(node)] or module.body
     _drop_imports(module, kept)
@@ -175,7 +175,7 @@ def _strip_one(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
             arg.annotation = None
 
 
-class _Bare(ast.NodeTransformer):
+class _Unannotated(ast.NodeTransformer):
     """In a function an annotation of a variable with a value is never evaluated, and kept nowhere."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
