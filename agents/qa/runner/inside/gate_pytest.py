@@ -35,7 +35,7 @@ def telling() -> Iterator[tuple[str, Any]]:
         module, _, names = line.partition(":")
         for name in names.split(","):
             with contextlib.suppress(Exception):  # another version of pytest
-                found = importlib.import_module(module)
+                found: Any = importlib.import_module(module)
                 for part in name.split("."):
                     found = vars(found)[part] if part in vars(found) else getattr(found, part)
                 found = getattr(found, "fget", None) or getattr(found, "__func__", found)
