@@ -17,7 +17,7 @@ from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, pro
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.proof import said_by
-from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for, read_run
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
@@ -171,13 +171,13 @@ class Qa:
         paths = paths_of(self.source, branch.base) | paths_of(self.source, branch.commit)
         return test_writer.blind_order(task, command, paths, partial(text_of, self.source, branch.base))
 
-    def heard(self, run: Run, branch: Branch, command: str, test: str) -> str:
-        """What the tests of the commit `test` say of the change of `branch`: one line."""
-        files = {one.path: self.source.read(test, one.path) for one in self.source.changed(branch.base, test)}
+    def heard(self, run: Run, branch: Branch, command: str, files: Mapping[str, bytes | None]) -> str:
+        """What these files of tests say of the change of `branch`, in one line; empty: they were interrupted."""
         order = SuiteOrder(branch.commit, command, files, sorted(files), cover=False)
-        found = read_run(self.bench.run(order))
+        raw = self.bench.run(order)
+        found = read_run(raw)
         self.log(run, "tests", which="independent", end=found.end, code=found.code, tests=len(found.outcomes))
-        return said_by(found)
+        return "" if raw.end in NOT_THEIRS else said_by(found)
 
     def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
         product = {change.path for change in subject.touched.product}

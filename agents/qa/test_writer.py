@@ -152,7 +152,7 @@ def blind_order(task: TaskSpec, command: str, paths: Collection[str], read: Read
         description=BLIND.format(path=path, command=command, style=style, description=task.description),
         files=(),
         new_files=(path,),
-        context=tuple(_fitting([*around, *_around(tested, path, paths)], read)),
+        context=tuple(_fitting([*around, *filter(read, _around(tested, path, paths))], read)),
     )
 
 

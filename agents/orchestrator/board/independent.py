@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.shared.model.errors import ModelAway, OutOfBudget, RequestRefused, Stumble
+from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, Stumble
 from sisimpur.shared.model.evidence import Evidence, is_test_file
 from sisimpur.shared.model.naming import attempt_ref, is_upkeep
 from sisimpur.shared.model.work import Branch, Coded, Correction, Run, TaskKind, TaskSpec
@@ -38,10 +38,12 @@ class IndependentTest:
         ref = attempt_ref(f"{spec.id}.qa-{spec.asked}", 1)
         with self.books.runs.unlocked("qa", spec.id, attempt) as run:
             test = self.mirror.attempt(ref) or self._written(run, ref, qa, spec, branch, evidence.command)
-            if not test or test == branch.base or not self.mirror.changed(branch.base, test):
+            if not test or self.mirror.is_ancestor(test, branch.commit):
                 return evidence
-            told = qa.heard(run, branch, evidence.command, test)
-        self.books.tell(f"{spec.id}: a test from its words alone {told}")
+            changed = self.mirror.changed(self.mirror.parent(test), test)
+            files = {one.path: self.mirror.read(test, one.path) for one in changed}
+            told = qa.heard(run, branch, evidence.command, files)
+        self.books.tell(f"{spec.id}: a test from its words alone {told or 'was interrupted'}")
         return replace(evidence, independent=told)
 
     def _is_wanted(self, spec: TaskSpec, branch: Branch, evidence: Evidence) -> bool:
@@ -56,11 +58,11 @@ class IndependentTest:
             return ""
         self.books.tell(f"{spec.id}: QA writes a test from its words alone")
         asked = replace(spec, id=f"{spec.id}.qa-{spec.asked}")
-        folder = self.roles.work / f"{asked.id}.a1"
+        remove_folder(folder := self.roles.work / f"{asked.id}.a1")  # what a kill left
         try:
             once = replace(run, attempt=1)
             answer = self.roles.coder().code(once, asked, branch.base, folder, Correction("", "", order))
-        except (OutOfBudget, ModelAway, RequestRefused, Stumble) as problem:
+        except (OutOfBudget, Misconfigured, Stumble) as problem:
             self.books.tell(f"{spec.id}: no test from its words alone: {problem}")
             return ""
         finally:
