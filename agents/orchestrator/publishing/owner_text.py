@@ -21,6 +21,7 @@ def risk(found: Evidence | None, reviewed: Reviewed | None) -> tuple[int, int, i
     if found is None:
         return Severity.HIGH.rank + 1, 0, 0
     left_open = len(found.problems) + isinstance(reviewed.verdict if reviewed else None, Escalated)
+    left_open += found.independent.startswith("disagrees")
     return worst, left_open, sum(map(len, found.uncovered.values()))
 
 
