@@ -217,7 +217,7 @@ class Coder:
             return NotCoded(f"the change was refused: {reason}")
         if isinstance(committed, NothingChanged):
             return NotCoded("the engine changed nothing")
-        if strayed := self._strayed(committed, correction):
+        if strayed := self._strayed(base, committed, correction):
             return NotCoded(strayed)
         return Coded(self._branch(task, base, committed))
 
@@ -228,12 +228,12 @@ class Coder:
         """The change that is to be corrected; empty: there is none."""
         return self.mirror.diff(base, correction.start) if correction and correction.start else b""
 
-    def _strayed(self, committed: Committed, correction: Correction | None) -> str:
+    def _strayed(self, base: str, committed: Committed, correction: Correction | None) -> str:
         """Name the files that changed although only tests were asked for; empty: none."""
         if correction is None or correction.tests is None:
             return ""
         asked = (*correction.tests.files, *correction.tests.new_files)
-        changed = self.mirror.changed(correction.start, committed.sha)
+        changed = self.mirror.changed(correction.start or base, committed.sha)
         others = [change.path for change in changed if change.path not in asked and not marks_tests(change, asked)]
         return f"only tests were asked for, but {', '.join(others)} was changed" if others else ""
 

@@ -16,7 +16,7 @@ from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError, Unavailable
-from sisimpur.shared.model.evidence import ChangesRequested
+from sisimpur.shared.model.evidence import OLD_FAILS, ChangesRequested
 from sisimpur.shared.model.lifecycle import OPEN, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import CodeAnswer, Coded, CoderSaid, Correction, NotCoded, TaskSpec
@@ -156,12 +156,18 @@ class Coding:
         if correction.tests:
             is_said = self._review.turns.keep_words(task, correction.start, why, self._books.now())
             self._books.tell(f"{task}: {'QA about its red test' if is_said else 'no tests were written'}: {why}")
-        elif correction.reviewed and isinstance(answer, CoderSaid):
+        elif isinstance(answer, CoderSaid) and (correction.reviewed or self._is_of_old_tests(task, correction.start)):
             self._books.tell(f"{task}: the coder contradicts what was found: {why}")
             self._review.gates.keep_coder_words(task, correction.start, why, self._books.now())
         else:
             return False
         return True
+
+    def _is_of_old_tests(self, task: str, commit: str) -> bool:
+        """All that is wrong is that old tests say otherwise: whether these are right, the owner decides."""
+        evidence = self._review.gates.evidence(task, commit) if commit else None
+        red = evidence.needing("correct") if evidence else ()
+        return bool(red) and all(one.rule == OLD_FAILS for one in red)
 
     def _end(self, task: str, outcome: Outcome, note: str, event: Event = Event.STUMBLED) -> None:
         """The attempt's end and the move are booked together, then the file is moved."""

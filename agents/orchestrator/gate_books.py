@@ -28,6 +28,7 @@ class GateBooks:
     words: GoalWords
     turns: TestTurns
     wish: Callable[[TaskRecord], str]  # its goal, for who reads the change
+    has_room: Callable[[str], bool]  # a task, by its id, has not yet used half of what it may cost
 
     @property
     def findings(self) -> AnsweredFindings:

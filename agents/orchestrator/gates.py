@@ -8,6 +8,7 @@ from typing import assert_never
 
 from sisimpur.agents.orchestrator.board import merge_queue
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
+from sisimpur.agents.orchestrator.board.independent import IndependentTest
 from sisimpur.agents.orchestrator.board.review_facts import SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
@@ -54,6 +55,7 @@ class Gatekeeper:
 
     def __init__(self, review: GateBooks, roles: ChangeRoles, books: Bookkeeping) -> None:
         self._review = review
+        self._independent = IndependentTest(roles, review.branches.mirror, books, review.has_room)
         self._roles = roles
         self._books = books
         self._qa: ChecksChange | None = None
@@ -127,6 +129,7 @@ class Gatekeeper:
             gates.no_end(known.id, found.commit)  # the third is the last
             self._books.tell(f"{known.id}: {problem}")
         else:
+            evidence = self._independent.heard(qa, number_of_attempt(known), spec, branch, evidence)
             gates.keep_evidence(known.id, replace(evidence, asked=spec.asked))
             self._books.tell(f"{known.id}: {gate_text.summary(evidence)}")
 

@@ -13,11 +13,12 @@ from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, problems, proving
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
-from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
-from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.agents.qa.proof import said_by
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
+from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for, read_run
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.change import paths_of
@@ -92,21 +93,21 @@ class Qa:
         base = gathering.base()
         texts.learn(base, subject.places)
         gathering = replace(gathering, subject=(subject := self._subject(run, task, branch, texts)))
+        known = texts.without_runs(task, gathering.weakenings())
         try:
             evidence = replace(evidence, box=self._box(branch.commit))
-            runs = gathering.runs(base)
+            runs = gathering.runs(base, partial(is_red, task, subject.touched, subject.places, known))
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
         read = partial(text_of, self.source, branch.commit)
         left_out = uncollected(subject.touched, Suite(subject.command, texts.after, runs.change, subject.places), read)
-        told = replace(texts.read(task, gathering.weakenings(), runs, gathering.is_hook), uncollected=tuple(left_out))
+        told = replace(texts.read(known, runs, gathering.is_hook), uncollected=tuple(left_out))
         evidence = self._judged(evidence, task, subject, runs, told)
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
-        evidence = replace(evidence, problems=(*evidence.problems, *less))
-        evidence = self._by_tools(evidence, subject)
-        newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
-        return self._told(run, self._tried(evidence, subject, gathering, OurTests(written, unrun, newly)))
+        evidence = self._by_tools(replace(evidence, problems=(*evidence.problems, *less)), subject)
+        ours = OurTests(written, unrun, newly_run(runs.base, runs.change, subject.about) or {})
+        return self._told(run, self._tried(evidence, subject, gathering, ours))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
@@ -165,6 +166,19 @@ class Qa:
         there = test_writer.Site(paths, lines, brought, diff, read, planned, own)
         return test_writer.order(task, branch, evidence, there)
 
+    def blind_order(self, task: TaskSpec, branch: Branch, command: str) -> TaskSpec | None:
+        """The order for a test from the task's words alone, on the base of `branch`. None: there is nothing to test."""
+        paths = paths_of(self.source, branch.base) | paths_of(self.source, branch.commit)
+        return test_writer.blind_order(task, command, paths, partial(text_of, self.source, branch.base))
+
+    def heard(self, run: Run, branch: Branch, command: str, files: Mapping[str, bytes | None]) -> str:
+        """What these files of tests say of the change of `branch`, in one line; empty: they were interrupted."""
+        order = SuiteOrder(branch.commit, command, files, sorted(files), cover=False)
+        raw = self.bench.run(order)
+        found = read_run(raw)
+        self.log(run, "tests", which="independent", end=found.end, code=found.code, tests=len(found.outcomes))
+        return "" if raw.end in NOT_THEIRS else said_by(found)
+
     def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
         product = {change.path for change in subject.touched.product}
         return Toolbox(self.bench, self.kept, self.source, subject.branch, product).check(evidence)
@@ -181,6 +195,7 @@ class Qa:
             SuiteFiles(texts.before | texts.after),
             alters_nothing=not asks_for_behaviour(task, touched),
             about=_about(task, touched, texts.after),
+            moved=texts.moved,
         )
 
     def _command_at(self, commit: str, paths: frozenset[str]) -> str:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.equivalence import is_same_code
 from sisimpur.agents.qa.analysis.task_words import obsolete
-from sisimpur.agents.qa.analysis.test_changes import Weakening
+from sisimpur.agents.qa.analysis.test_changes import Weakening, renamed
 from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
-from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, dotted, is_text, moved_modules
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
-from sisimpur.agents.qa.analysis.which_tests import PythonTexts, holding_tests, learned
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable
+from sisimpur.agents.qa.analysis.which_tests import PythonTexts, holding_tests, learned, still_named
+from sisimpur.agents.qa.evidence_rule import MOST_NAMED, Runs, Texts, Uncounted, is_usable
 from sisimpur.shared.model.change import Change, CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import SuiteRun, configures_tests, is_test_file
+from sisimpur.shared.model.text import few
 from sisimpur.shared.model.work import Branch, TaskSpec
 
 LARGEST = 20_000_000  # bytes of a file of the tests, data included
@@ -71,6 +72,14 @@ class CommitTexts:
             sources = PythonTexts(changed, lambda: self._of_product(self.before, self._then), self._of_tests)
             self.touched = learned(self.touched, holding_tests(base, places), sources)
 
+    @cached_property
+    def moved(self) -> Mapping[str, str]:
+        """Modules that have another name now, whole: the old one, and the new one."""
+        product = self.touched.product
+        gone = _python(one.path for one in product if one.kind == "deleted")
+        come = _python(one.path for one in product if one.kind == "added")
+        return moved_modules({path: self._then(path) for path in gone}, {path: self._now(path) for path in come})
+
     def _relied(self) -> frozenset[str]:
         """Files that only tests rely on.
 
@@ -83,14 +92,26 @@ class CommitTexts:
         now = SourceTexts(self._of_tests, lambda: self._of_product(self.after, self._now))
         return relied_on(old, then) | relied_on(new, now)
 
-    def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs, is_hook: Callable[[str], bool]) -> Texts:
-        """Read what the rule of evidence is told of them."""
+    def without_runs(self, task: TaskSpec, weakened: Sequence[Weakening]) -> Texts:
+        """Read what the rule of evidence is told of them before any run."""
         tests = [one.path for one in self.touched.tests if one.path.endswith(".py") and one.path in self.before]
         code = [one.path for one in self.touched.product if one.path.endswith(".py")]
         pairs = ((self._then(path), self._now(path)) for path in code)
         gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
+        python = _python(one.path for one in self.touched.tests)
+        names = renamed({path: (self._then(path), self._now(path)) for path in python})
+        return Texts(weakened, gone, renamed=names, missed=tuple(self._missed()))
+
+    def _missed(self) -> Iterator[str]:
+        for path in _python(one.path for one in self.touched.product if one.kind == "deleted"):
+            is_there = any(dotted(one) == dotted(path) for one in _python(self.after))
+            if knowing := [] if is_there else still_named(path, self._product):
+                yield f"{path} is deleted, and {few(knowing, MOST_NAMED)} still knows {dotted(path)}"
+
+    def read(self, known: Texts, runs: Runs, is_hook: Callable[[str], bool]) -> Texts:
+        """Read what it is told of them besides: which changed lines no run has run."""
         lines = _Lines.of(runs)
-        return Texts(weakened, gone, self._unrun(lines, is_hook), lines.uncounted)
+        return replace(known, unrun=self._unrun(lines, is_hook), uncounted=lines.uncounted)
 
     def _unrun(self, lines: _Lines, is_hook: Callable[[str], bool]) -> tuple[str, ...]:
         """Changed lines that no test is known to have run, of code that is not known to do the same."""

@@ -6,12 +6,12 @@ A target's base is often red: every rule compares test by test with the base, an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name
-from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
+from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour, bare_name, with_class
+from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Named, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.agents.qa.proof import NewNames, Without, proven, without_change
@@ -45,6 +45,7 @@ class Runs:
     `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again.
     `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
     `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
+    `extended`: old files of tests to which the change only adds what hides nothing.
     """
 
     base: SuiteRun
@@ -57,6 +58,7 @@ class Runs:
     dependent: frozenset[str] = frozenset()
     is_compared: bool = True
     new: NewNames = field(default_factory=NewNames)
+    extended: frozenset[str] = frozenset()
 
     @property
     def new_tests(self) -> frozenset[str]:
@@ -68,7 +70,8 @@ class Texts:
     """Readings beside the runs: tests that ask less, tests whose subject the task removes, lines that none ran.
 
     `uncounted`: on which side the lines that tests run were not counted; there, no line is known to be run.
-    `uncollected`: of test files of the change that the runner leaves out.
+    `uncollected`: of test files of the change that the runner leaves out. `renamed`: old tests, by their names, that
+    stand word by word under another. `missed`: deleted files that others still know, and who.
     """
 
     weakened: Sequence[Weakening] = ()
@@ -76,6 +79,8 @@ class Texts:
     unrun: Sequence[str] = ()
     uncounted: Uncounted = ""
     uncollected: Sequence[Problem] = ()
+    renamed: Mapping[Named, Named] = field(default_factory=dict)
+    missed: Sequence[str] = ()
 
 
 def problems(
@@ -83,11 +88,13 @@ def problems(
 ) -> tuple[Problem, ...]:
     """Empty: the tests speak for the change."""
     texts = texts or Texts()
-    told = Announced(task, places, touched.relied, texts.obsolete)
+    told = Announced(task, places, touched.relied, texts.obsolete, touched.expected)
     return tuple(_problems(touched, runs, told, texts))
 
 
 def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> Iterator[Problem]:
+    here = {_named(test, told.places) for test in runs.change.outcomes}
+    renamed = {old: new for old, new in texts.renamed.items() if new in here}
     yield from _configuration(touched)
     if not is_usable(runs.base):
         text = f"the tests of the base come to no end, so nothing can be compared: {_reason(runs.base)}"
@@ -95,15 +102,27 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
     elif not runs.change.is_whole:
         yield Problem("no evidence", f"the tests come to no end: {_reason(runs.change)}", "correct")
     else:
-        yield from _compared(told, runs)
+        yield from _compared(told, runs, moved_tests(runs, told.places, renamed))
         yield from _odd_places(touched, runs, told.places)
         yield from _old_tests(told, touched, runs)
         yield from _about("a test depends on its surroundings", DEPENDS, runs.dependent)
         yield from _unshown(told, touched, runs, texts) if runs.is_compared else ()
     yield from texts.uncollected
+    yield from (Problem("what is deleted is still used", one, "correct") for one in texts.missed)
     shown = {(told.places.file(test), bare_name(test)) for test in proving(told.task, runs, told.places)}
     doubts = (one for one in texts.weakened if one.rule != EMPTY or (one.path, bare_name(one.test)) not in shown)
-    yield from _weakened(told, runs, tuple(doubts))
+    yield from _weakened(told, runs, [one for one in doubts if not _is_renamed(one, renamed)])
+
+
+def is_red(task: TaskSpec, touched: Touched, places: SuiteFiles, texts: Texts, runs: Runs) -> bool:
+    """Whether the coder has something to mend already: what further runs might show does not matter then.
+
+    They may show that a test asks something, although it does not read so. Whether the code or an old test is right
+    may become the owner's question, who needs to know what the new tests show.
+    """
+    doubts = [one for one in texts.weakened if one.rule != EMPTY]
+    found = problems(task, touched, replace(runs, is_compared=False), places, replace(texts, weakened=doubts))
+    return any(one.remedy == "correct" and one.rule != OLD_FAILS for one in found)
 
 
 def is_usable(base: SuiteRun) -> bool:
@@ -114,7 +133,8 @@ def is_usable(base: SuiteRun) -> bool:
 # --- the change against its base -----------------------------------------------------------------------------
 
 
-def _compared(told: Announced, runs: Runs) -> Iterator[Problem]:
+def _compared(told: Announced, runs: Runs, elsewhere: Collection[str]) -> Iterator[Problem]:
+    """`elsewhere`: old tests that pass under another name."""
     base, change = runs.base, runs.change
     failing = change.of("failed") - base.of("failed")
     old, new = failing - runs.new_tests, failing & runs.new_tests
@@ -125,7 +145,7 @@ def _compared(told: Announced, runs: Runs) -> Iterator[Problem]:
         text = f"{named(sorted(shaky))} failed and then passed; it did not on the base"
         yield Problem("an old test is flaky now", text, "ask owner", tuple(sorted(shaky)))
     yield from _split("a test is skipped now", "is skipped now", base.of("passed") & change.of("skipped"), told)
-    yield from _split(GONE, "is not run any more", gone(base, change), told)
+    yield from _split(GONE, "is not run any more", gone(base, change) - {*elsewhere}, told)
 
 
 def _odd_places(touched: Touched, runs: Runs, places: SuiteFiles) -> Iterator[Problem]:
@@ -150,6 +170,25 @@ def gone(base: SuiteRun, change: SuiteRun) -> frozenset[str]:
     return frozenset(
         test for test in missing if "[" not in test or after[_without_values(test)] < before[_without_values(test)]
     )
+
+
+def moved_tests(runs: Runs, places: SuiteFiles, renamed: Mapping[Named, Named]) -> frozenset[str]:
+    """Tests that passed and whose words pass under another name, with as many values."""
+    if not renamed:
+        return frozenset()
+    before, after = ({one: _named(one, places) for one in run.of("passed")} for run in (runs.base, runs.change))
+    then, now = Counter(before.values()), Counter(after.values())
+    return frozenset(one for one, name in before.items() if name in renamed and now[renamed[name]] >= then[name])
+
+
+def _named(test: str, places: SuiteFiles) -> Named:
+    return places.file(test), with_class(test)
+
+
+def _is_renamed(one: Weakening, renamed: Mapping[Named, Named]) -> bool:
+    """An old test that is called otherwise, or what it is called: a run tells whether it passes there."""
+    names = renamed if one.rule == GONE else renamed.values() if one.rule == EMPTY else ()
+    return (one.path, one.test) in names
 
 
 def _without_values(test: str) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from sisimpur.agents.qa.analysis.loading import loads_quietly
+from sisimpur.agents.qa.analysis.loading import adds_quietly, loads_quietly
 from sisimpur.agents.qa.analysis.mutants import Mutant
+from sisimpur.agents.qa.analysis.task_words import bare_name
 from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
-from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen, with_moved
 from sisimpur.agents.qa.commit_texts import LARGEST, CommitSource, text_of
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
 from sisimpur.agents.qa.new_names import NewNamesAsked
@@ -20,7 +21,7 @@ from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.shared.model.errors import Unavailable
-from sisimpur.shared.model.evidence import Outcome, SuiteRun
+from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests
 from sisimpur.shared.model.work import Branch, Run
 from sisimpur.shared.system.log import Log
 
@@ -41,7 +42,7 @@ class KeptRuns(KeptAnswers, Protocol):
 class Subject:
     """Subject of the tests: a commit, against its base. `alters_nothing`: so says its task, and what it changes.
 
-    `about`: modules that nobody but we asked tests for, and for nothing else.
+    `about`: modules that nobody but we asked tests for, and for nothing else. `moved`: old names of modules, and new.
     """
 
     run: Run
@@ -51,6 +52,7 @@ class Subject:
     places: SuiteFiles
     alters_nothing: bool = False
     about: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
 
 
 IS_UNKNOWN = """import pathlib, sys, sysconfig
@@ -86,20 +88,23 @@ class Gathering:
         keep(self._key(commit), run)
         return run
 
-    def runs(self, base: SuiteRun) -> Runs:
-        """BrokenSetup if the environment of the commit itself cannot be built."""
+    def runs(self, base: SuiteRun, is_red: Callable[[Runs], bool]) -> Runs:
+        """BrokenSetup if the commit's own environment cannot be built. `is_red`: then no more has to be seen."""
         commit = self.subject.branch.commit
         order = SuiteOrder(commit, self.subject.command)
         change = self._made("change", order, self._code_of(commit))
-        runs = Runs(base, change)
+        runs = Runs(base, change, extended=self._extended(base))
         if not change.is_whole or not is_usable(base):
             return runs
         failing = change.of("failed") - base.of("failed")
         runs = replace(runs, flaky=self._flaky(order, failing))
-        if failing - runs.flaky:
-            return replace(runs, is_compared=False)
-        self.kept.keep_run(self._key(commit), _excusing(change, runs.flaky))
-        return self._without(self._alone(self._restored(runs)))
+        if not failing - runs.flaky:
+            self.kept.keep_run(self._key(commit), _excusing(change, runs.flaky))
+        for compared in (self._restored, self._alone, self._without):
+            if is_red(runs):
+                return replace(runs, is_compared=False)
+            runs = compared(runs)
+        return runs
 
     def timed(self, path: str) -> SuiteRun:
         """The tests of a file of the base, once more: each says how long it took."""
@@ -138,20 +143,22 @@ class Gathering:
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
     def _restored(self, runs: Runs) -> Runs:
-        """The commit with the base's tests, elsewhere: do they accept the new code?
+        """The commit with the base's tests, elsewhere: do they accept the new code? Not where no code is new.
 
         All of them, if a file that it brings does more than define as it is loaded: that may hide what fails.
         """
         touched = self.subject.touched
-        may_hide = bool(touched.product and runs.base.of("passed")) and self._brings_what_acts()
-        if not (touched.touches_old_tests or may_hide):
+        if not (touched.product or touched.configuration):
+            return runs
+        may_hide = bool(runs.base.of("passed")) and self._brings_what_acts(runs.extended)
+        old = [one for one in touched.tests if one.kind != "added" and one.path not in runs.extended]
+        configures = any(one.kind == "added" and one.path in touched.configuration for one in touched.tests)
+        if not (old or configures or may_hide):
             return runs
         holding = self.subject.places.files(runs.base.outcomes)
-        only = chosen([change.path for change in touched.tests if change.kind != "added"], holding)
-        if may_hide or any(one.kind == "added" and one.path in touched.configuration for one in touched.tests):
-            only = ()
+        only = () if may_hide or configures else chosen([one.path for one in old], holding)
         branch = self.subject.branch
-        order = SuiteOrder(branch.commit, self.subject.command, self._files(branch.base), only, False)
+        order = SuiteOrder(branch.commit, self.subject.command, self._old_files(), only, False)
         restored = self._made("restored", replace(order, elsewhere=True))
         if not restored.is_whole:
             restored = self._made("restored", order)
@@ -160,22 +167,36 @@ class Gathering:
         was = self._passing_elsewhere(SuiteOrder(branch.base, self.subject.command), here)
         return replace(runs, flaky=runs.flaky | here, dependent=was - self._passing_elsewhere(order, was))
 
-    def _brings_what_acts(self) -> bool:
+    def _extended(self, base: SuiteRun) -> frozenset[str]:
+        """Old files of tests to which the change only adds what hides nothing: the old tests ran as they were."""
+        known = {bare_name(test) for test in base.outcomes}
+        old = (one.path for one in self.subject.touched.tests if one.kind == "modified" and one.path.endswith(".py"))
+        return frozenset(one for one in old if not configures_tests(one) and adds_quietly(*self._texts(one), known))
+
+    def _brings_what_acts(self, extended: Collection[str]) -> bool:
         touched = self.subject.touched
         added = [change for change in touched.product if change.kind == "added"]
         brought = [change.path for change in (*touched.tests, *added) if change.kind != "deleted"]
-        texts = (text_of(self.source, self.subject.branch.commit, path) for path in brought if path.endswith(".py"))
-        return touched.brings_tests and not all(map(loads_quietly, texts))
+        asked = (path for path in brought if path.endswith(".py") and path not in extended)
+        texts = (text_of(self.source, self.subject.branch.commit, path) for path in asked)
+        return bool(touched.product) and touched.brings_tests and not all(map(loads_quietly, texts))
 
     def _alone(self, runs: Runs) -> Runs:
-        """New tests by themselves, elsewhere. One that an old file holds may need what stands there."""
-        only, commit = self._brought(runs), self.subject.branch.commit
+        """New tests by themselves, elsewhere, with the old ones that they stand beside.
+
+        One that an old file holds may need what stands there.
+        """
+        only, branch = self._brought(runs), self.subject.branch
         if not only or runs.dependent:
             return runs
-        order = SuiteOrder(commit, self.subject.command, only=only, cover=False)
-        new = frozenset(test for test in runs.new_tests if self.subject.places.file(test) in only)
-        wanted = (new & runs.change.of("passed")) - runs.flaky
+        order = SuiteOrder(branch.commit, self.subject.command, only=only, cover=False)
+        files = {test: self.subject.places.file(test) for test in runs.change.of("passed") - runs.flaky}
+        asked = frozenset(test for test, file in files.items() if file in only)
+        old = frozenset(test for test in asked & runs.base.of("passed") if files[test] in runs.extended)
+        wanted = old | (asked & runs.new_tests)
         failing = wanted - self._passing_elsewhere(order, wanted)
+        was = self._passing_elsewhere(SuiteOrder(branch.base, self.subject.command), failing & old)
+        failing = (failing - old) | was
         return replace(runs, dependent=failing - self._passing_elsewhere(order, failing))
 
     def _passing_elsewhere(self, order: SuiteOrder, tests: Collection[str]) -> frozenset[str]:
@@ -192,8 +213,8 @@ class Gathering:
         return sorted(paths & self.subject.places.files(runs.change.outcomes))
 
     def _without(self, runs: Runs) -> Runs:
-        """The base with the commit's tests: do the new ones fail?"""
-        if not (only := self._brought(runs)):
+        """The base with the commit's tests: do the new ones fail? Where only tests are changed, this was run."""
+        if not (only := self._brought(runs)) or not self.subject.touched.product:
             return runs
         branch, count = self.subject.branch, self.subject.alters_nothing
         order = SuiteOrder(branch.base, self.subject.command, self._files(branch.commit), only, count)
@@ -251,6 +272,13 @@ class Gathering:
     def _files(self, commit: str) -> Mapping[str, bytes | None]:
         """The touched test files as they are in this commit; None: not there."""
         return {change.path: self.source.read(commit, change.path, LARGEST) for change in self.subject.touched.tests}
+
+    def _old_files(self) -> Mapping[str, bytes | None]:
+        """Those of the base, where modules that moved are called as they are now."""
+        files = self._files(self.subject.branch.base)
+        texts = {path: self._texts(path)[0] for path in files if self.subject.moved and path.endswith(".py")}
+        now = {path: with_moved(text, self.subject.moved) for path, text in texts.items()}
+        return {**files, **{path: text.encode() for path, text in now.items() if text != texts[path]}}
 
 
 def _excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:

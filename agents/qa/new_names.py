@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sisimpur.agents.qa.analysis.stand_ins import StandIns, asks_about
-from sisimpur.agents.qa.analysis.task_words import Named, bare_name
-from sisimpur.agents.qa.analysis.test_changes import EMPTY, Weakening
+from sisimpur.agents.qa.analysis.task_words import bare_name
+from sisimpur.agents.qa.analysis.test_changes import EMPTY, Named, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.evidence_rule import Runs
 from sisimpur.agents.qa.proof import NewNames, Without

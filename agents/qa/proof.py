@@ -10,11 +10,13 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from sisimpur.agents.qa.analysis.task_words import Named, bare_name, is_declared, mends
+from sisimpur.agents.qa.analysis.task_words import bare_name, is_declared, mends
+from sisimpur.agents.qa.analysis.test_changes import Named
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, is_group
 from sisimpur.shared.model.evidence import Failure, SuiteRun
 from sisimpur.shared.model.work import TaskSpec
 
+MOST_TOLD = 5  # failures of an independent test
 LIMITS = ("timed out", "memory", "processes", "disk", "output", "crashed")  # how tests end that cannot bear the code
 MISSING = re.compile(r"(?:ImportError|ModuleNotFoundError|NameError|UnboundLocalError)\b")
 OF_A_NAME = re.compile(r"(?:AttributeError|TypeError)\b")
@@ -104,3 +106,14 @@ def without_change(test: str, task: TaskSpec, base: SuiteRun, without: Without |
     if without is None or (without.on and without.places.file(test) not in without.on):
         return test in base.of("failed") and (mends(task) or is_declared(test, task))
     return without.fails(test)
+
+
+def said_by(run: SuiteRun) -> str:
+    """What tests say of a change that their writer has not seen. One that guessed a name says nothing."""
+    guessed = {one.test for one in run.failures if MISSING.match(one.text.lstrip())}
+    against = [one for one in run.failures if one.test not in guessed and not is_group(one.test)]
+    if against and run.is_whole:
+        told = (f"{one.test}: {one.text.partition(chr(10))[0]}" for one in against[:MOST_TOLD])
+        return f"disagrees: {len(against)} of its tests fail: {'; '.join(told)}"
+    passed = len(run.of("passed"))
+    return f"agrees: {passed} of its tests pass" if passed and run.is_whole else "says nothing: it could not be run"

@@ -50,6 +50,19 @@ What was asked for:
 What was changed:
 
 {diff}"""
+BLIND = """\
+Somebody else makes the change for this task, and you do not see it: what comes along is as it was. Write tests of what
+the task asks for, in {path} and nowhere else. They are run on that change; where they disagree, a reviewer reads both.
+`{command}` runs them.
+
+{style}
+
+- Test what the words say and no more, with examples of your own: other values, edges, what must stay as it is.
+- Use only names that are there, or that the words name. Guess none.
+
+What is asked for:
+
+{description}"""
 NEW_TURN = "The change for this task is made; its tests are missing. Write them, in {path} and nowhere else."
 SAME_TURN = """\
 The change for this task is made, and brings tests in {path}. {why}
@@ -118,6 +131,28 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
         new_files=new,
         context=tuple(_fitting([*_code(branch.changed, site, again), *around], site.read)),
         acceptance=(*task.acceptance, f"{path} holds tests that pass, {held}"),
+    )
+
+
+def blind_order(task: TaskSpec, command: str, paths: Collection[str], read: Read) -> TaskSpec | None:
+    """The order to test what the words say, for who does not see the change. None: there is nothing to test.
+
+    `read`: of the base; `paths`: of the base and of the change.
+    """
+    tested = next((one for one in task.files if one.endswith(".py") and not is_test_file(one) and read(one)), "")
+    if not tested or _only(command, paths):
+        return None
+    path = new_file(tested, "as_asked", {*paths, *task.new_files}, command)
+    samples = samples_of(path, [one for one in paths if read(one)])
+    around = [*(one for one in task.files if read(one) and not is_test_file(one)), *samples]
+    style = _style(read(samples[0]) if samples else "")
+    return replace(
+        task,
+        title=f"Tests for: {task.title}",
+        description=BLIND.format(path=path, command=command, style=style, description=task.description),
+        files=(),
+        new_files=(path,),
+        context=tuple(_fitting([*around, *filter(read, _around(tested, path, paths))], read)),
     )
 
 

@@ -263,6 +263,9 @@ def task_text(task: TaskSpec, changed: Collection[str]) -> str:
     return "\n".join(words)[:LONGEST]
 
 
+INDEPENDENT = "a test written from the task's words alone, by somebody who has not seen the change,"
+
+
 def evidence_text(evidence: Evidence) -> str:
     """Evidence about this change. The suite's whole counts are left out: other tasks change them too."""
     lines = [
@@ -272,6 +275,7 @@ def evidence_text(evidence: Evidence) -> str:
         f"coverage: {_coverage(evidence)}",
         *(f"{path}: no test runs lines {_numbers(lines)}" for path, lines in sorted(evidence.uncovered.items())),
         *(f"problem: {one_line(problem.text, 300)}" for problem in evidence.problems),
+        *([f"{INDEPENDENT} {one_line(evidence.independent, 1_500)}"] if evidence.independent else []),
     ]
     return "\n".join(lines)[:LONGEST]
 

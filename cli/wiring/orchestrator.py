@@ -271,9 +271,10 @@ class Assembly:
         records, code = self._records, self._code
         commits = AttemptCommits(code.mirror, self._protected)
         pulls = PullRequests(code.forge, records.journal, self._branches, self._target.ignore_checks)
-        cap = self._policy.budget.task
         turns = TestTurns(records.gates, commits, self._policy.merge.policy.write_tests)
-        return ReviewFacts(commits, pulls, self._branches, records.gates, records.spending, cap, turns)
+        return ReviewFacts(
+            commits, pulls, self._branches, records.gates, records.spending, self._policy.budget.task, turns
+        )
 
     @cached_property
     def _integrating(self) -> Integrating:
@@ -317,6 +318,7 @@ class Assembly:
             records.words,
             facts.turns,
             self._wish,
+            facts.has_room,
         )
         gates = Gatekeeper(review, self._roles.change, self._books)
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
@@ -329,13 +331,7 @@ class Assembly:
         facts, records = self._facts, self._records
         answers = OwnerAnswers(records.store, records.gates, self._session.clock)
         inbox = Inbox(
-            self._inbox_rules,
-            self._code.forge,
-            facts.pulls,
-            facts.commits,
-            answers,
-            self._publishing,
-            self._session,
+            self._inbox_rules, self._code.forge, facts.pulls, facts.commits, answers, self._publishing, self._session
         )
         return Hearing(facts, inbox, self._transitions, self._breaker)
 

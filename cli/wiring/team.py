@@ -197,6 +197,7 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
         qa=cache(lambda: _qa(parts, mirror, workshop)),
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         work=records.home.work,
+        independent=settings.policy.qa.independent,
     )
 
     def plan(run: Run, order: PlanOrder, commit: str) -> PlanAnswer:

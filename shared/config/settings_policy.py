@@ -80,6 +80,11 @@ class MergeRules(SettingsPart):
         return Policy(self.auto, self.write_tests)
 
 
+class QaSettings(SettingsPart):
+    independent: Literal["fixes", "all", "off"] = "fixes"
+    """Where the coder brings its own tests: for which tasks another is written from the words alone, to be compared."""
+
+
 class GoalSettings(SettingsPart):
     read: bool = Field(strict=True, default=True)
     """Whether a model reads the end of a goal that no figure settles: its words against what was merged, once."""
@@ -136,6 +141,8 @@ class PolicyFile(SettingsPart):
     """How often a task is tried."""
     merge: MergeRules = MergeRules()
     """What may be merged without you."""
+    qa: QaSettings = QaSettings()
+    """How tests are written."""
     goals: GoalSettings = GoalSettings()
     """When a goal counts as done."""
     research: ResearchSettings = ResearchSettings()

@@ -70,7 +70,7 @@ class CheckedByOthers:
 
 
 DISPUTED = (
-    "the coder changed this test twice: either the code is wrong, or the test said what was. "
+    "{why}: either the code is wrong, or the test said what was. "
     "`approve` takes the new test; `retry ID --why` says that the old one is right"
 )
 Writer = Literal["QA", "coder", "nobody", ""]
@@ -215,12 +215,13 @@ def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
 
 
 def is_disputed(found: ReviewState) -> bool:
-    """All that is red is that old tests, which the coder changed once more after a word about them, say otherwise.
+    """All that is red is that old tests say otherwise, and after a word about them the coder holds to its change.
 
     Either the code is wrong or the test said what was: the owner decides.
     """
     red = found.evidence.needing("correct") if found.evidence else ()
-    return bool(red) and all(one.rule == OLD_FAILS and one.tests and {*one.tests} <= found.bent for one in red)
+    holds = all(bool(found.contradicted) or {*one.tests} <= found.bent for one in red)
+    return bool(red) and holds and all(one.rule == OLD_FAILS and one.tests for one in red)
 
 
 def writer(evidence: Evidence, writing: Writing) -> Writer:
@@ -306,7 +307,9 @@ def reasons(found: ReviewState, policy: Policy) -> tuple[str, ...]:
     evidence, verdict = found.evidence, found.reviewed.verdict if found.reviewed else None
     asked = [problem.text for problem in evidence.problems] if evidence else ["it was not tested"]
     if is_disputed(found):
-        asked.append(DISPUTED)
+        words = one_line(found.contradicted, LONGEST_WORDS)
+        why = f"the coder says that the old test is wrong ({words})" if words else "the coder changed this test twice"
+        asked.append(DISPUTED.format(why=why))
     if found.protected:
         asked.append(f"it changes {', '.join(found.protected[:5])}, which is never merged without you")
     asked += found.unseen

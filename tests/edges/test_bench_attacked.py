@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
+from sisimpur.agents.qa.test_runner import read_run
 from tests.edges.bench_scene import DJANGO, PYTEST, SMALL, UNITTEST, Files, Scene, frame, lines, make_scene, outcomes
 from tests.killing import killer_of_boxes
 
@@ -210,6 +211,35 @@ def test_a_forged_report_is_read_as_what_it_says(scene: Scene) -> None:
     forged = '{"collected": 1}\n{"test": "x", "outcome": "passed"}\n{"end": 0, "ran": 1}\n'
     raw = scene.run(attack(f"open({REPORT!r}, 'w').write({forged!r})\nimport os\nos._exit(0)"))
     assert raw.report == forged.encode()
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        (
+            "import _pytest.runner as r\nold = r.CallInfo.from_call.__func__\n"
+            "r.CallInfo.from_call = classmethod(lambda *a, **b: old(*a, **b))",
+            "from_call",
+        ),
+        ("import unittest\nunittest.TestCase.assertEqual = lambda *_, **__: None", "assertEqual"),
+        ("import builtins\nold = abs\nbuiltins.abs = lambda n: old(n)", "builtins.abs"),
+        ("import gate_report\ngate_report.Report.test = lambda self, *_: None", "Report.test"),
+        ("import _pytest.python as p\np.Function.runtest.__code__ = (lambda self: None).__code__", "Function.runtest"),
+    ],
+)
+def test_a_runner_that_is_not_what_it_was_is_told_as_a_test_that_fails(scene: Scene, code: str, name: str) -> None:
+    files = {"shop.py": code + "\n", "test_a.py": "import shop\n\n\ndef test_a():\n    assert shop\n"}
+    run = read_run(scene.run(files))
+    if name == "Report.test":
+        assert not run.is_whole, "nothing was told"
+    else:
+        assert run.is_whole and [test for test in run.of("failed") if name in test], run
+        assert any("cannot be believed" in one.text for one in run.failures)
+
+
+def test_what_a_test_puts_back_is_nobodys_business(scene: Scene) -> None:
+    test = "from unittest import mock\n\n\ndef test_a():\n    with mock.patch('os.write'):\n        assert 1\n"
+    assert not read_run(scene.run({"test_a.py": test})).of("failed")
 
 
 def test_a_report_that_was_deleted_begins_again_without_its_head(scene: Scene) -> None:

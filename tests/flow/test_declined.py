@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,8 @@ from sisimpur.shared.model.lifecycle import State
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage, MemoryForge, open_core
-from tests.flow.test_gates import asks, prompts, typed
-from tests.journey.gated import FILES, GOOD, ID, SUM, VISION, Coder, fix, suite
+from tests.flow.test_gates import asks, prompts, told, typed
+from tests.journey.gated import FILES, GOOD, ID, RIGHT, SUM, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 
 CANNOT = "It cannot be done: app.py has no function `total` any more."
@@ -183,3 +184,18 @@ def test_an_outage_of_the_forge_costs_no_second_attempt(stage: Callable[..., Sta
     assert (len(day.jobs), [pull.state for pull in day.pulls()]) == (2, ["closed"])
     assert day.states() == {ID: "failed"}
     assert CANNOT in day.note(ID)
+
+
+def test_who_says_that_an_old_test_is_wrong_asks_the_owner_and_has_not_failed(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    test = GOOD["tests/test_app.py"].replace("total(0, 0) == 0", "total(0, 0) == 1")
+    bent = Coder({"app.py": RIGHT.replace("a + b", "a + b + 1"), "tests/test_app.py": test})
+    answers = one_by_one(bent, says("The finding is wrong, because the task wants one more."))
+    day = FlowStage(tmp_path, model.url, answers, told).set_up(VISION, FILES)
+    assert day.run_day() == []
+    assert (day.states(), len(day.jobs)) == ({ID: "in_review"}, 2)
+    (line,) = json.loads(typed(day, status, json=True))["waits_for_you"]
+    assert "the task wants one more" in line and "either the code is wrong, or the test said what was" in line
+    typed(day, owner_commands.approve, id=ID)
+    assert day.run_day() == [] and day.states() == {ID: "completed"}

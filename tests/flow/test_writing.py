@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.cli.views.status import status
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
@@ -150,3 +151,58 @@ def test_nobody_learns_from_a_wrong_test_of_qas(stage: Callable[..., Stage]) -> 
     day.run_day()
     assert day.states() == {ID: "completed"}
     assert remembers(day) == (), "the coder had no part in it"
+
+
+# --- a test from the task's words alone ----------------------------------------------------------------------
+
+BLIND = "tests/test_app_as_asked.py"
+OWN = {"app.py": RIGHT, PATH: SHOWS[PATH]}
+
+
+@pytest.fixture
+def fixing(tmp_path: Path, model: ScriptedModel) -> Callable[..., Stage]:
+    """A fix, whose coder brings its own test; then QA answers so."""
+    named = task(SUM, files=("app.py",), new_files=[PATH], kind="fix")
+    model.play([reads(), plans(named), CODES, APPROVES])
+    own = Coder(OWN)
+    return lambda *acts: FlowStage(tmp_path, model.url, one_by_one(own, *acts), asked).set_up(VISION, FILES)
+
+
+def asked(files: Mapping[str, str]) -> dict[str, str]:
+    if BLIND not in files:
+        return judged(files)
+    holds = "== 3" in files[BLIND] and "a + b" in files["app.py"]
+    return {**judged(files), f"{BLIND}::test_by_words": "passed" if holds else "failed"}
+
+
+def writes_blind(expected: int) -> Act:
+    def act(folder: Path, job: EngineJob) -> None:
+        assert "a - b" in (folder / "app.py").read_text() and not (folder / PATH).exists(), "it sees what was"
+        Coder({job.create[0]: f"def test_by_words():\n    assert total(1, 2) == {expected}\n"})(folder, job)
+
+    return act
+
+
+def test_a_fix_is_tested_from_its_words_too_by_who_has_not_seen_it(fixing: Callable[..., Stage]) -> None:
+    day = fixing(writes_blind(3))
+    assert day.run_day() == [] and day.states() == {ID: "completed"}
+    assert len(day.jobs) == 2 and "you do not see it" in of_qa(day)[0] and "a + b" not in of_qa(day)[0]
+    assert any("a test from its words alone agrees: 1 of its tests pass" in line for line in day.said)
+    assert BLIND not in day.forge("ls-tree", "-r", "--name-only", "main"), "it is no part of the change"
+
+
+def test_where_it_disagrees_the_reviewer_reads_that(fixing: Callable[..., Stage], model: ScriptedModel) -> None:
+    day = fixing(writes_blind(4))
+    assert day.run_day() == [] and day.states() == {ID: "completed"}, "the reviewer decides"
+    assert any("disagrees: 1 of its tests fail" in line for line in day.said)
+    (read,) = [str(one) for one in model.requests if "You are the Reviewer of" in str(one)]
+    assert "by somebody who has not seen the change, disagrees" in read and "test_by_words" in read
+
+
+@pytest.mark.parametrize("off", [True, False])
+def test_none_is_written_where_the_owner_wants_none_or_it_says_nothing(fixing: Callable[..., Stage], off: bool) -> None:
+    day = fixing(says("Nothing here can be tested."))
+    if off:
+        day.given_config("policy", qa="{independent: off}")
+    assert day.run_day() == [] and day.states() == {ID: "completed"}
+    assert len(day.jobs) == (1 if off else 2)

@@ -279,13 +279,16 @@ def test_that_tests_were_taken_out_stands_beside_what_the_owner_is_asked() -> No
     )
 
 
+TWICE = DISPUTED.format(why="the coder changed this test twice")
+
+
 @pytest.mark.parametrize(
     ("bent", "problems", "step"),
     [
         pytest.param((), (BENT,), SendBack("tests"), id="the first time the coder is told"),
         pytest.param(("test_c",), (BENT,), SendBack("tests"), id="of another test"),
         pytest.param(("test_b",), (BENT, RED), SendBack("tests"), id="beside what is red in any case"),
-        pytest.param(("test_b",), (BENT,), AskOwner((BENT.text, DISPUTED)), id="once more: the owner is asked"),
+        pytest.param(("test_b",), (BENT,), AskOwner((BENT.text, TWICE)), id="once more: the owner is asked"),
     ],
 )
 def test_a_test_that_the_coder_changes_again_is_the_owners_to_judge(
@@ -295,6 +298,13 @@ def test_a_test_that_the_coder_changes_again_is_the_owners_to_judge(
     assert next_step(found, Policy()) == step
     assert next_step(replace(found, reviewed=None), Policy()) == (Judge() if isinstance(step, AskOwner) else step)
     assert next_step(replace(found, approved=True), Policy()) == (Merge() if isinstance(step, AskOwner) else step)
+
+
+def test_a_coder_that_contradicts_an_old_test_is_heard_by_the_owner() -> None:
+    found = replace(READY, evidence=evidence(BENT), contradicted="one more is wanted")
+    said = DISPUTED.format(why="the coder says that the old test is wrong (one more is wanted)")
+    assert next_step(found, Policy()) == AskOwner((BENT.text, said))
+    assert next_step(replace(found, evidence=evidence(BENT, RED)), Policy()) == SendBack("tests")
 
 
 # --- laws ----------------------------------------------------------------------------------------------------

@@ -106,6 +106,7 @@ def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_befo
         failing_before=2,
         proving=("tests/test_a.py::test_c",),
         tools=(ToolRun("hadolint", "not run: it is not installed"), ToolRun("shellcheck", "ran")),
+        independent="disagrees: 1 of its tests fail: t.py::a: AssertionError",
     )
     assert owner_text.unseen(found) == [
         "no test covers lines 40-42, 52 of app.py",
@@ -116,6 +117,7 @@ def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_befo
     assert owner_text.before_and_after(found) == [
         "2 failed before the change",
         "fails without the change, passes with it: tests/test_a.py::test_c",
+        "a test from the task's words alone disagrees: 1 of its tests fail: t.py::a: AssertionError",
         "fails with the change: tests/test_a.py::test_b: ImportError: no x",
     ]
 
@@ -129,11 +131,12 @@ def test_of_changes_that_wait_the_riskiest_comes_first() -> None:
         owner_text.risk(plain, hurts),
         owner_text.risk(evidence(MANY), None),
         owner_text.risk(plain, Reviewed("c", Escalated("it is a question of taste"))),
+        owner_text.risk(replace(plain, independent="disagrees: 1 of its tests fail"), None),
         owner_text.risk(unrun, None),
         owner_text.risk(plain, None),
     ]
     assert risks == sorted(risks, reverse=True)
-    assert len({*risks}) == len(risks) - 1
+    assert len({*risks}) == len(risks) - 2
 
 
 @given(st.permutations(["app.py", "tests/test_app.py", "docs/a b.md", "test_b.py"]))

@@ -19,7 +19,7 @@ from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
 from sisimpur.shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
-from sisimpur.shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.model.work import Branch, Run, TaskKind, TaskSpec
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.bubblewrap import never
@@ -181,13 +181,35 @@ def brought(*files: str) -> list[tuple[str, tuple[str, ...], bool]]:
     return [("commit", files, False), ("base", files, False)]
 
 
-def test_a_change_with_its_test_is_green_in_two_runs_of_all_tests_and_three_of_few(stage: Stage) -> None:
+def test_a_fix_with_its_test_is_green_in_three_runs_on_a_known_base_one_of_all_tests(stage: Stage) -> None:
     found = stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW}).check()
     assert found.problems == ()
     assert (found.passed, found.failed, found.failing_before) == (2, 0, 0)
     assert found.new_tests == found.proving == ("tests/test_shop.py::test_rounded",)
+    assert stage.runs == [BASE, CHANGE, *brought(*TESTS)], "the old test stands in the new file, word by word"
+    assert [order.elsewhere for order in stage.bench.orders] == [False, False, True, False]
+
+
+def test_old_tests_that_are_changed_too_cost_one_run_more(stage: Stage) -> None:
+    bent = NEW.replace("total([1, 2]) == 3", "total([2, 2]) == 4")
+    assert stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": bent}).check().problems == ()
     assert stage.runs == [BASE, CHANGE, RESTORED, *brought(*TESTS)]
-    assert [order.elsewhere for order in stage.bench.orders] == [False, False, True, True, False]
+
+
+def test_an_old_test_beside_a_new_one_is_run_elsewhere_with_it(stage: Stage) -> None:
+    stage.bench.spoils = failing(SUM, lambda order: order.elsewhere and order.commit != stage.base)
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW}).check()
+    assert rules(found.problems) == ("a test depends on its surroundings",) and found.problems[0].tests == (SUM,)
+    stage.bench.spoils = failing(SUM, lambda order: order.elsewhere)
+    assert stage.check().problems == (), "it did so before"
+
+
+def test_the_base_is_run_once_for_all_tasks_of_a_morning(stage: Stage) -> None:
+    for number in range(3):
+        stage.given_change({"shop.py": ROUNDED + f"# {number}\n", f"tests/test_{number}.py": NEW}).check()
+    whole = [order for order in stage.bench.orders if not order.only]
+    assert len(whole) == 1 + 3 and [order.commit for order in whole].count(stage.base) == 1
+    assert len(stage.bench.orders) == 1 + 3 * 3, "the rest is of the tests that each brings"
 
 
 def test_a_test_file_that_the_runner_leaves_out_is_a_finding_of_its_own(stage: Stage) -> None:
@@ -264,12 +286,48 @@ def test_a_test_that_was_bent_to_broken_code_is_found_by_the_old_one(stage: Stag
     assert found.failed == 0 and [failure.test for failure in found.failures] == ["tests/test_shop.py::test_sum"]
 
 
-def test_a_deleted_test_file_is_gone_and_runs_once_more_on_the_new_code(stage: Stage) -> None:
-    stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "other()")}, remove=TESTS[0])
+def test_a_deleted_test_file_is_gone_and_if_the_task_names_it_runs_once_more_on_the_new_code(stage: Stage) -> None:
+    stage.given_change(
+        {"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "other()").replace("[1, 2]", "[2, 1]")},
+        remove=TESTS[0],
+    )
     found = stage.check()
     assert rules(found.problems) == ("a test is gone",)
-    assert stage.runs == [BASE, CHANGE, RESTORED, *brought("tests/test_new.py")]
-    assert stage.bench.orders[2].overlay == {"tests/test_new.py": None, TESTS[0]: OLD.encode()}
+    assert stage.runs == [BASE, CHANGE], "it is red already"
+    named = replace(TASK, changes_tests=("test_sum",))
+    assert [one.remedy for one in stage.check(task=named).problems] == ["ask owner"]
+    assert stage.runs[2:] == [CHANGE, RESTORED, *brought("tests/test_new.py")]
+    assert stage.bench.orders[3].overlay == {"tests/test_new.py": None, TESTS[0]: OLD.encode()}
+
+
+def test_a_test_with_another_name_is_not_gone_as_long_as_it_is_run(stage: Stage) -> None:
+    renamed = OLD.replace("test_sum", "test_the_sum")
+    assert stage.given_change({"tests/test_shop.py": renamed}).check().problems == ()
+    away = Stage(stage.folder / "away", FILES).given_change({"tests/odd.txt": renamed}, remove=TESTS[0]).check()
+    assert rules(away.problems) == ("a test is gone",)
+    moved = Stage(stage.folder / "moved", FILES).given_change({"tests/unit/test_sum.py": renamed}, remove=TESTS[0])
+    assert moved.check().problems == ()
+
+
+def test_a_module_that_moved_is_asked_by_its_old_tests_under_its_new_name(stage: Stage) -> None:
+    task = replace(TASK, title="Call it a store", kind=TaskKind.REFACTORING)
+    moved = {"store.py": SHOP, "tests/test_shop.py": OLD.replace("from shop", "from store")}
+    found = stage.given_change(moved, remove="shop.py").check(task=task)
+    assert found.problems == () and stage.bench.orders[2].overlay == {TESTS[0]: moved[TESTS[0]].encode()}
+    other = Stage(stage.folder / "other", FILES)
+    bent = {**moved, "store.py": SHOP.replace("sum", "len"), TESTS[0]: moved[TESTS[0]].replace("== 3", "== 2")}
+    assert "an old test fails on the new code" in rules(
+        other.given_change(bent, remove="shop.py").check(task=task).problems
+    )
+
+
+def test_a_deleted_module_that_something_still_knows_goes_back_to_the_coder(tmp_path: Path) -> None:
+    task = replace(TASK, title="Remove the old shop", kind=TaskKind.REMOVAL)
+    stage = Stage(tmp_path, {**FILES, "old.py": SHOP, "use.py": "def use():\n    import old\n\n    return old\n"})
+    found = stage.given_change({}, remove="old.py").check(task=task)
+    assert [(one.rule, one.remedy) for one in found.problems] == [("what is deleted is still used", "correct")]
+    assert found.problems[0].text == "old.py is deleted, and use.py still knows old"
+    assert stage.given_change({}, remove="use.py").check(task=task).problems == ()
 
 
 def test_a_new_conftest_has_all_old_tests_run_without_it(stage: Stage) -> None:
@@ -340,9 +398,19 @@ def test_what_fails_once_elsewhere_is_flaky_and_says_nothing(stage: Stage) -> No
 
 
 def test_a_changed_helper_of_the_tests_may_concern_all_of_them(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, {**FILES, "tests/data.json": "{}"}).given_change({"tests/data.json": "[]"})
-    assert stage.check().problems == ()
-    assert stage.runs == [BASE, CHANGE, ("commit", (), False)]
+    stage = Stage(tmp_path, {**FILES, "tests/data.json": "{}"})
+    changed = {"tests/data.json": "[]", "shop.py": ROUNDED, "tests/test_new.py": NEW}
+    assert stage.given_change(changed).check().problems == ()
+    assert stage.runs == [BASE, CHANGE, ALL_RESTORED, *brought("tests/test_new.py")]
+
+
+def test_where_tests_alone_are_changed_the_old_ones_are_not_asked_about_the_code_that_they_know(
+    stage: Stage,
+) -> None:
+    """So a test that fails now and then can be mended: the old one may do so once more."""
+    steady = OLD.replace("assert total", "found = total").replace(" == 3", "\n    assert found == 3")
+    assert stage.given_change({"tests/test_shop.py": steady}).check().problems == ()
+    assert stage.runs == [BASE, CHANGE]
 
 
 def test_a_change_without_a_test_is_sent_to_write_one(stage: Stage) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, weakenings
+from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, renamed, weakenings
 
 PATH = "tests/test_shop.py"
 OLD = dedent('''\
@@ -272,3 +272,48 @@ STATEMENTS = st.sampled_from(
 def test_a_file_is_never_weaker_than_itself(lines: list[str], blanks: int) -> None:
     text = "def test_a():\n    " + "\n    ".join(lines) + "\n"
     assert weakenings(PATH, text, "\n" * blanks + text.replace("    ", "  ")) == ()
+
+
+# --- tests with another name ---------------------------------------------------------------------------------
+
+NAMED = (
+    "import pytest\nfrom shop import total\n\nRATES = [1]\n\n\n"
+    "class TestShop:\n    def setup_method(self):\n        self.rates = RATES\n\n"
+    "    def test_rates(self):\n        assert self.rates\n\n\ndef test_total():\n    assert total(RATES) == 1\n"
+)
+TOTAL, OF_CLASS = (PATH, "test_total"), (PATH, "TestShop.test_rates")
+
+
+@pytest.mark.parametrize(
+    ("new", "found"),
+    [
+        pytest.param(NAMED, {}, id="nothing"),
+        pytest.param(NAMED.replace("test_total", "test_sum"), {TOTAL: (PATH, "test_sum")}, id="a name"),
+        pytest.param(
+            NAMED.replace("_total():", '_sum():\n    """It is the sum."""'),
+            {TOTAL: (PATH, "test_sum")},
+            id="a docstring",
+        ),
+        pytest.param(NAMED.replace("TestShop", "TestRates"), {OF_CLASS: (PATH, "TestRates.test_rates")}, id="a class"),
+        pytest.param(NAMED.replace("test_total", "test_sum").replace("== 1", ">= 1"), {}, id="it asks less"),
+        pytest.param(NAMED.replace("test_total", "test_sum").replace("[1]", "[]"), {}, id="a value that it uses"),
+        pytest.param(
+            NAMED.replace("TestShop", "TestRates").replace("= RATES", "= [2]"), {}, id="what is set up for its class"
+        ),
+        pytest.param(
+            NAMED.replace("def test_total", "@pytest.mark.skip\ndef test_sum"), {}, id="it is not run under that name"
+        ),
+    ],
+)
+def test_a_test_is_known_by_its_words_when_its_name_is_another(new: str, found: dict[object, object]) -> None:
+    assert renamed({PATH: (NAMED, new)}) == found
+
+
+def test_a_test_may_stand_in_another_file_with_what_it_uses() -> None:
+    assert renamed({PATH: (NAMED, ""), "tests/unit/test_a.py": ("", NAMED)}).keys() == {TOTAL, OF_CLASS}
+    assert renamed({PATH: (NAMED, ""), "tests/unit/test_a.py": ("", NAMED.replace("[1]", "[2]"))}) == {}
+
+
+def test_of_two_tests_with_the_same_words_one_name_is_for_one() -> None:
+    twice = "def test_a():\n    assert f()\n\n\ndef test_b():\n    assert f()\n"
+    assert renamed({PATH: (twice, "def test_c():\n    assert f()\n")}) == {(PATH, "test_a"): (PATH, "test_c")}

@@ -478,6 +478,16 @@ def test_code_that_does_what_it_did_shows_nothing_new_unless_tests_say_that_it_d
 CODE = "def _field(x):\n    return x + 1\n\ndef f(x):\n    return _field(x) if x else min(x, 2)\n"
 
 
+CHECKED = "from __future__ import annotations\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import shop\n"
+
+
+def test_a_functions_own_variable_may_be_annotated_and_a_field_may_not() -> None:
+    body = "def f(x):\n    y = x\n    return y\n\n\nclass Row:\n    z = 1\n"
+    assert is_same_code(body, body.replace("y = x", "y: int = x"))
+    assert not is_same_code(body, body.replace("y = x", "y: int"))
+    assert not is_same_code(body, body.replace("z = 1", "z: int = 1"))
+
+
 @pytest.mark.parametrize(
     ("new", "is_same"),
     [
@@ -487,6 +497,17 @@ CODE = "def _field(x):\n    return x + 1\n\ndef f(x):\n    return _field(x) if x
             "from collections.abc import Set\n" + CODE.replace("(x):", "(x: Set):"), True, id="imported to annotate"
         ),
         pytest.param("import os\n" + CODE, False, id="imported to be used"),
+        pytest.param(
+            CHECKED + CODE.replace("(x):", "(x: shop.X):"),
+            True,
+            id="imported for a type checker",
+        ),
+        pytest.param("if TYPE_CHECKING:\n    x = 1\n" + CODE, False, id="more than an import"),
+        pytest.param(
+            CHECKED.replace("\n\nif", "\n\nTYPE_CHECKING = 1\n\nif") + CODE.replace("(x):", "(x: shop.X):"),
+            False,
+            id="a switch of that name",
+        ),
         pytest.param("# a comment\n\n" + CODE, True, id="commented"),
         pytest.param(CODE.replace("_field", "_quoted"), True, id="a private name"),
         pytest.param(CODE.replace("def _field", "def _quoted"), False, id="only half of a rename"),
@@ -680,6 +701,25 @@ def test_old_tests_may_fail_for_the_owner_where_the_task_says_that_their_file_ch
     runs, task = replace(PROVED, restored=suite(a=F, b=P)), replace(TASK, description=text)
     (found,) = problems(task, touched("shop.py", SHOP), runs, SuiteFiles(TREE))
     assert found.remedy == ("ask owner" if announced else "correct")
+
+
+GOLDEN = "tests/golden/total.txt"
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "remedy"),
+    [
+        pytest.param(TaskKind.BEHAVIOUR, ("shop.py", GOLDEN), "ask owner", id="it is to be different, and is named"),
+        pytest.param(TaskKind.BEHAVIOUR, ("shop.py",), "correct", id="it is not named"),
+        pytest.param(TaskKind.REFACTORING, ("shop.py", GOLDEN), "correct", id="nothing is to be different"),
+    ],
+)
+def test_what_tests_expect_changes_with_what_is_asked_for_where_the_task_names_it(
+    kind: TaskKind, files: tuple[str, ...], remedy: str
+) -> None:
+    task, runs = replace(TASK, kind=kind, files=files), replace(PROVED, restored=suite(a=F, b=P), restored_on=())
+    found = problems(task, touched("shop.py", GOLDEN, SHOP), runs, SuiteFiles(TREE))
+    assert [one.remedy for one in found if one.rule == "an old test fails on the new code"] == [remedy]
 
 
 def test_the_name_of_a_test_is_its_functions() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from sisimpur.agents.qa.analysis.stand_ins import StandIns, asks_about
 from sisimpur.agents.qa.analysis.touched import SuiteFiles
-from sisimpur.agents.qa.proof import Without
-from sisimpur.shared.model.evidence import Failure, SuiteRun, is_test_file, rules
+from sisimpur.agents.qa.proof import Without, said_by
+from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun, is_test_file, rules
 from tests.spec.test_qa_agent import FILES, OLD, SHOP, TASK, Stage
 
 TEST = "tests/test_shop.py::test_new"
@@ -223,3 +223,25 @@ def test_what_is_no_function_has_no_stand_in(after: str) -> None:
 def test_whether_an_assertion_is_about_a_new_name(body: str, asks: bool) -> None:
     text = f"from shop import new\n\ndef made_by_helper():\n    return new(2)\n\ndef test_it():\n    {body}\n"
     assert asks_about(text, "test_it", {"new"}) is asks
+
+
+# --- a test whose writer has not seen the change -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "text", "said"),
+    [
+        pytest.param({"t.py::a": "passed"}, "", "agrees: 1 of its tests pass", id="agrees"),
+        pytest.param(
+            {"t.py::a": "passed", "t.py::b": "failed"},
+            "AssertionError: 3 != 4\nmore",
+            "disagrees: 1 of its tests fail: t.py::b: AssertionError: 3 != 4",
+            id="disagrees",
+        ),
+        pytest.param({"t.py::b": "failed"}, "NameError: name 'x'", "says nothing: it could not be run", id="a guess"),
+        pytest.param({"t.py": "failed"}, "ImportError: x", "says nothing: it could not be run", id="no import"),
+    ],
+)
+def test_what_an_independent_test_says(outcomes: dict[str, Outcome], text: str, said: str) -> None:
+    failures = tuple(Failure(test, "", text) for test, outcome in outcomes.items() if outcome == "failed")
+    assert said_by(SuiteRun("finished", int(bool(failures)), outcomes, failures)) == said

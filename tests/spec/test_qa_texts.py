@@ -10,8 +10,9 @@ import pytest
 
 from sisimpur.agents.qa.analysis.task_words import names_to_remove, obsolete
 from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
-from sisimpur.agents.qa.analysis.touched import Touched
+from sisimpur.agents.qa.analysis.touched import Touched, moved_modules, with_moved
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
+from sisimpur.agents.qa.analysis.which_tests import still_named
 from sisimpur.agents.qa.gathering import ASKS_PACKAGES
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.work import TaskSpec
@@ -367,3 +368,60 @@ def test_a_name_is_looked_for_in_all_that_is_installed(name: str, code: int, tmp
     (tmp_path / "pathlib.py").write_text("import sys\nsys.exit(0)\n")  # the repository's word counts for nothing
     asked = run((sys.executable, *ASKS_PACKAGES[1:], name), cwd=tmp_path, env={}, timeout=60)
     assert asked.code == code
+
+
+# --- files that move, or go ----------------------------------------------------------------------------------
+
+PRICES = "import math\n\n\ndef total(prices):\n    return math.fsum(prices)\n"
+
+
+@pytest.mark.parametrize(
+    ("come", "moves"),
+    [
+        pytest.param({"shop/prices/core.py": PRICES}, {"shop.prices": "shop.prices.core"}, id="word for word"),
+        pytest.param(
+            {"shop/sums.py": PRICES + "\n\nx = 1\n"}, {"shop.prices": "shop.sums"}, id="beside something else"
+        ),
+        pytest.param({"shop/prices/__init__.py": PRICES}, {}, id="its name is the same"),
+        pytest.param({"shop/sums.py": PRICES.replace("fsum", "prod")}, {}, id="it does something else"),
+        pytest.param({"shop/a.py": PRICES, "shop/b.py": PRICES}, {}, id="nobody knows to where"),
+        pytest.param({}, {}, id="it is gone"),
+    ],
+)
+def test_a_module_has_moved_if_all_that_it_defines_stands_in_one_other(
+    come: Mapping[str, str], moves: Mapping[str, str]
+) -> None:
+    assert moved_modules({"src/shop/prices.py": PRICES}, come) == moves
+
+
+@pytest.mark.parametrize(
+    ("moves", "old", "new"),
+    [
+        ({"a.b": "a.c.d"}, "from a.b import f\n", "from a.c.d import f\n"),
+        ({"a.b": "a.c.d"}, "import a.b\n\na.b.f()\n", "import a.c.d\n\na.c.d.f()\n"),
+        ({"a.b": "a.c.d"}, "    from a import b\n", "    from a.c import d as b\n"),
+        ({"a.b": "a.c.d"}, "from a import b as x\n", "from a.c import d as x\n"),
+        ({"a.b": "a.c.d"}, "patch('a.b.f')  # data.b, a.bc\n", "patch('a.c.d.f')  # data.b, a.bc\n"),
+        ({"b": "c"}, "from b import f\nimport b\n\nb.b = 'b'\n", "from c import f\nimport c as b\n\nb.b = 'b'\n"),
+        ({"a.b": "b"}, "from a import b\n", "import b as b\n"),
+    ],
+)
+def test_an_old_test_is_asked_with_the_new_name_of_a_module(moves: Mapping[str, str], old: str, new: str) -> None:
+    assert with_moved(old, moves) == new
+
+
+@pytest.mark.parametrize(
+    ("path", "other", "text", "is_named"),
+    [
+        pytest.param("shop/old.py", "shop/urls.py", "def go():\n    from . import old\n", True, id="an import inside"),
+        pytest.param("shop/old.py", "shop/urls.py", "path('x', include('shop.old.urls'))\n", True, id="a route"),
+        pytest.param("shop/old.py", "pyproject.toml", 'x = "shop.old:main"\n', True, id="an entry point"),
+        pytest.param("shop/old.py", "shop/urls.py", "# shop.old was there\n", False, id="a comment"),
+        pytest.param("shop/old.py", "shop/urls.py", "from shop.older import x\n", False, id="a longer name"),
+        pytest.param("shop/old.py", "shop/urls.py", "old = 1\n", False, id="another thing of this name"),
+        pytest.param("shop/templatetags/old.py", "shop/a.html", "{% load old %}", True, id="tags of a template"),
+        pytest.param("shop/management/commands/old.py", "cron", "manage.py old\n", True, id="a command"),
+    ],
+)
+def test_who_knows_a_deleted_module_misses_it(path: str, other: str, text: str, is_named: bool) -> None:
+    assert still_named(path, {other: text, "shop/b.py": "x = 1\n"}) == ([other] if is_named else [])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sisimpur.agents.qa.analysis.mutants import MOST, Mutant, mutants
-from sisimpur.agents.qa.test_writer import Site, new_file, order, samples_of
+from sisimpur.agents.qa.test_writer import Site, blind_order, new_file, order, samples_of
 from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Evidence, Failure, Problem
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.work import Branch, TaskSpec
@@ -317,3 +317,27 @@ def test_every_faulty_file_is_python_and_differs_in_one_place(parts: list[str]) 
 @given(st.text())
 def test_no_text_makes_it_raise(text: str) -> None:
     mutants([("a.py", text, range(100))])
+
+
+# --- from the words alone ------------------------------------------------------------------------------------
+
+
+def test_who_tests_from_the_words_alone_is_shown_nothing_of_the_change() -> None:
+    there = {"shop/prices.py": PRICES, "tests/test_a.py": LIKE_PYTEST}
+    task = replace(TASK, new_files=("tests/test_prices.py",))
+    found = blind_order(task, PYTEST, [*TREE, "shop/new.py"], lambda path: there.get(path, ""))
+    assert found is not None and (found.files, found.new_files) == ((), ("tests/test_prices_as_asked.py",))
+    assert found.context == ("shop/prices.py", "tests/test_a.py"), "what was, and how tests are written"
+    assert "Prices are {rounded}." in found.description and "you do not see it" in found.description
+
+
+@pytest.mark.parametrize(
+    ("task", "command"),
+    [
+        pytest.param(replace(TASK, files=("docs/use.md",)), PYTEST, id="no code"),
+        pytest.param(replace(TASK, files=("shop/new.py",)), PYTEST, id="code that is not there yet"),
+        pytest.param(TASK, "python -m pytest tests/test_a.py", id="a command that runs one file"),
+    ],
+)
+def test_where_nothing_can_be_tested_so_nothing_is_ordered(task: TaskSpec, command: str) -> None:
+    assert blind_order(task, command, TREE, lambda path: PRICES if path == "shop/prices.py" else "") is None

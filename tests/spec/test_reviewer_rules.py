@@ -466,6 +466,8 @@ COMPUTED = "    return work(x)\n"
         pytest.param("    if x == 'Hello, World!':\n        return 'hello-world'\n" + COMPUTED, id="text"),
         pytest.param("    return 187 if x == 1250 else work(x)\n", id="in one line"),
         pytest.param("    if x == 30:\n        return [2, 3, 5, 7]\n" + COMPUTED, id="a list"),
+        pytest.param("    if x == 1250 and f:\n        return 187\n" + COMPUTED, id="one condition of several"),
+        pytest.param("    known = {1250: 187}\n    if x in known:\n        return known[x]\n" + COMPUTED, id="a table"),
     ],
 )
 def test_an_answer_written_down_for_a_test_is_found(body: str) -> None:
@@ -473,9 +475,19 @@ def test_an_answer_written_down_for_a_test_is_found(body: str) -> None:
     assert (finding.rule, finding.severity, finding.line) == ("special case", MEDIUM, 2)
 
 
+def test_a_case_that_is_written_down_for_a_test_is_found() -> None:
+    text = f"def f(x):\n    match x:\n        case 1250:\n            return 187\n{COMPUTED}"
+    (finding,) = found("a.py", text, None, TESTS)
+    assert (finding.rule, finding.line) == ("special case", 3)
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        pytest.param("    known = {404: 'Not found'}\n    return known.get(x, 'Unknown')\n", id="a table of all"),
+        pytest.param(
+            "    known = {404: 'Gone'}\n    if x in known:\n        return known[x]\n" + COMPUTED, id="another"
+        ),
         pytest.param("    if x == 'bn':\n        return 'বাংলা'\n" + COMPUTED, id="the name of a choice"),
         pytest.param("    if x == 0:\n        return 0\n" + COMPUTED, id="a base case"),
         pytest.param("    if x == 'N/A!':\n        return None\n" + COMPUTED, id="no value"),

@@ -173,6 +173,10 @@ class ReviewFacts:
             others=self.pulls.checks.of(known.id, commit),
         )
 
+    def has_room(self, task: str) -> bool:
+        """Whether it has not yet used half of what it may cost."""
+        return 2 * self.ledger.used_by([task])[task].amount <= self.task_cap
+
     def _is_again(self, known: TaskRecord) -> bool:
         """What it brings up to date was approved: by a reader, or by the owner's word."""
         before = known.last.refreshes if known.last else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from sisimpur.shared.model.evidence import NO_CONTEXT, NO_LINES, Evidence, Figure, ReviewContext, Reviewed, SuiteRun
 from sisimpur.shared.model.work import Branch, CodeAnswer, Correction, Measure, Run, TaskSpec
@@ -42,6 +42,10 @@ class ChecksChange(Protocol):
         own: Collection[str] = (),
     ) -> TaskSpec: ...
 
+    def blind_order(self, task: TaskSpec, branch: Branch, command: str) -> TaskSpec | None: ...
+
+    def heard(self, run: Run, branch: Branch, command: str, files: Mapping[str, bytes | None]) -> str: ...
+
     def measure(self, run: Run, measure: Measure, commit: str) -> Figure: ...
 
     def base(self, run: Run, commit: str) -> SuiteRun:
@@ -68,10 +72,11 @@ class ReviewsChange(Protocol):
 class ChangeRoles:
     """Who works on a change. Each is made when it is first needed: without a sandbox the rest of the day goes on.
 
-    `work`: where attempts have folders of their own.
+    `work`: where attempts have folders of their own. `independent`: for which tasks a test is written from words alone.
     """
 
     coder: Callable[[], CodesTask]
     qa: Callable[[], ChecksChange]
     reviewer: Callable[[], ReviewsChange]
     work: Path
+    independent: Literal["fixes", "all", "off"] = "off"

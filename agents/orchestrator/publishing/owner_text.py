@@ -21,6 +21,7 @@ def risk(found: Evidence | None, reviewed: Reviewed | None) -> tuple[int, int, i
     if found is None:
         return Severity.HIGH.rank + 1, 0, 0
     left_open = len(found.problems) + isinstance(reviewed.verdict if reviewed else None, Escalated)
+    left_open += found.independent.startswith("disagrees")
     return worst, left_open, sum(map(len, found.uncovered.values()))
 
 
@@ -33,6 +34,7 @@ def before_and_after(found: Evidence) -> list[str]:
         lines.append(f"fails without the change, passes with it: {few(found.proving, MOST_NAMED)}")
     fails = [f"fails with the change: {one.test}: {cause_of(one)}" for one in found.failures[:MOST_NAMED]]
     more = len(found.failures) - len(fails)
+    lines += [f"a test from the task's words alone {found.independent}"] if found.independent else []
     return [*lines, *fails, *([f"{more} more fail with the change"] if more > 0 else [])]
 
 

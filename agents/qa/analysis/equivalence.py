@@ -1,8 +1,9 @@
 """Compare two texts of a Python file: do they do the same? Pure: nothing is executed, and in doubt they do not.
 
 These may differ: comments and layout; docstrings that nobody reads at run time; annotations of functions that nobody
-could ask for them; imports that only these need and that no other file takes from here; the name of one private
-function, throughout. A comment that says how the file is read (its encoding, its interpreter) is no comment.
+could ask for them, and of their own variables; imports that only these need and that no other file takes from here, or
+that only a type checker runs; the name of one private function, throughout. A comment that says how the file is read
+(its encoding, its interpreter) is no comment.
 """
 
 from __future__ import annotations
@@ -132,6 +133,10 @@ def _annotations_of(node: ast.AST) -> list[ast.expr]:
 def _told(module: ast.Module, asked: frozenset[str], renamed: Mapping[str, str], kept: frozenset[str]) -> str:
     """Dump the module without all that may differ."""
     _strip(module, asked, ())
+    for function in [node for node in ast.walk(module) if isinstance(node, Function)]:
+        function.body = [_Unannotated().visit(one) for one in function.body]
+    if _knows_checkers(module):
+        module.body = [node for node in module.body if not _is_for_checkers(node)] or module.body
     _drop_imports(module, kept)
     for node in ast.walk(module):
         if isinstance(node, Function):
@@ -168,6 +173,38 @@ def _strip_one(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     for arg in (*every.posonlyargs, *every.args, *every.kwonlyargs, *filter(None, (every.vararg, every.kwarg))):
         if _is_plain(arg.annotation):
             arg.annotation = None
+
+
+class _Unannotated(ast.NodeTransformer):
+    """In a function an annotation of a variable with a value is never evaluated, and kept nowhere."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        return node if node.value is None else ast.Assign([node.target], node.value, lineno=0)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        return node
+
+
+def _knows_checkers(module: ast.Module) -> bool:
+    """TYPE_CHECKING is that of typing."""
+    nodes = list(ast.walk(module))
+    taken = [one for one in nodes if isinstance(one, ast.ImportFrom) and one.module == "typing" and not one.level]
+    bound = [one for one in nodes if isinstance(one, ast.alias) and "TYPE_CHECKING" in (one.name, one.asname)]
+    own = any(
+        isinstance(one, ast.Name) and one.id == "TYPE_CHECKING" and isinstance(one.ctx, ast.Store) for one in nodes
+    )
+    return (
+        not own
+        and bool(bound)
+        and all(one.asname is None and any(one in node.names for node in taken) for one in bound)
+    )
+
+
+def _is_for_checkers(node: ast.stmt) -> bool:
+    """Imports that no run makes."""
+    if not isinstance(node, ast.If) or ast.unparse(node.test) != "TYPE_CHECKING":
+        return False
+    return not node.orelse and all(isinstance(one, ast.Import | ast.ImportFrom) for one in node.body)
 
 
 def _is_plain(annotation: ast.expr | None) -> bool:

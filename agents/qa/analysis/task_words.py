@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
-from sisimpur.agents.qa.analysis.test_changes import Weakening
+from sisimpur.agents.qa.analysis.test_changes import Named, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.shared.model.work import TaskKind, TaskSpec
 
@@ -86,9 +86,13 @@ def bare_name(test: str) -> str:
     return last if last.endswith(".py") else last.rpartition(".")[2]
 
 
-# --- tests of what the task removes --------------------------------------------------------------------------
+def with_class(test: str) -> str:
+    """`TestA.test_b` of `tests/test_a.py::TestA::test_b[1]` and of `tests.test_a.TestA.test_b`."""
+    path, sign, rest = test.partition("[")[0].partition("::")
+    return rest.replace("::", ".") if sign else ".".join(path.split(".")[-2:])
 
-Named = tuple[str, str]  # (path of a test file, name of the test's function)
+
+# --- tests of what the task removes --------------------------------------------------------------------------
 
 
 def obsolete(
@@ -142,12 +146,16 @@ def _used(function: ast.AST) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Announced:
-    """`relied`: changed files beside the product that tests depend on; `obsolete`: tests of what the task removes."""
+    """`relied`: changed files beside the product that tests depend on; `obsolete`: tests of what the task removes.
+
+    `expected`: changed golden files and the like. A task that asks for something names them where they change with it.
+    """
 
     task: TaskSpec
     places: SuiteFiles
     relied: frozenset[str] = frozenset()
     obsolete: frozenset[Named] = frozenset()
+    expected: frozenset[str] = frozenset()
 
     def of(self, tests: Iterable[str]) -> frozenset[str]:
         """Tests that the task names, or whose subject it removes."""
@@ -155,7 +163,8 @@ class Announced:
 
     def adapted(self, tests: Iterable[str]) -> frozenset[str]:
         """Tests whose file, or whose expected values, the task says to change."""
-        if any(changes_tests_of(path, self.task) for path in self.relied):
+        asked = self.expected.intersection((*self.task.files, *self.task.new_files)) if self.task.kind in ANEW else ()
+        if asked or any(changes_tests_of(path, self.task) for path in self.relied | self.expected):
             return frozenset(tests)
         return frozenset(test for test in tests if changes_tests_of(self.places.file(test), self.task))
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sisimpur.agents.qa.analysis.assertions import SKIPS, AssertionMeter, Strength
-from sisimpur.agents.qa.analysis.expressions import Function, compared, last_name, only_true, own_nodes
+from sisimpur.agents.qa.analysis.expressions import Function, compared, last_name, module_of, only_true, own_nodes
 
 LONGEST = 400_000  # characters of a file that is read
+Named = tuple[str, str]  # (path of a test file, name of the test's function)
 GONE, WEAKER, EMPTY = "a test is gone", "tests are weaker", "a new test asserts nothing"
 COLLECTING = ("__test__", "collect_ignore", "collect_ignore_glob", "pytestmark")
 
@@ -147,6 +148,63 @@ def _weaker(before: _File, old: _Test, after: _File, new: _Test) -> str:
         "it only asks whether there is a value, where it compared one": now.exact < then.exact and asks_less,
     }
     return next((what for what, holds in excuses.items() if holds), "")
+
+
+# --- tests with another name or in another file ---------------------------------------------------------------
+
+
+def renamed(texts: Mapping[str, tuple[str, str]]) -> dict[Named, Named]:
+    """Old tests that stand elsewhere or are called otherwise now, word by word; each one once. `Class.test` is a name.
+
+    `texts`: path -> text before and after, empty: not there. What a test uses of its file and class is the same, too.
+    """
+    before = {one: key for path, (then, _) in texts.items() for one, key in _bodies(path, then)}
+    after = {one: key for path, (_, now) in texts.items() for one, key in _bodies(path, now)}
+    come: dict[str, list[Named]] = {}
+    for one in sorted(after.keys() - before.keys()):
+        come.setdefault(after[one], []).append(one)
+    gone = (one for one in sorted(before.keys() - after.keys()) if come.get(before[one]))
+    return {one: come[before[one]].pop(0) for one in gone}
+
+
+def _bodies(path: str, text: str) -> Iterator[tuple[Named, str]]:
+    """Tests whose name stands in their file once, with all that they say and use there."""
+    module = module_of(text)
+    tests = list(_tests(module.body, ()))
+    names = [name for name, _ in tests]
+    known = {name: ast.dump(node) for node in module.body for name in _defined(node)}
+    for name, test in tests:
+        if names.count(name) == 1:
+            parts = [_without_name(test.function), *map(_around, test.classes)]
+            words = {word for part in parts for word in _words(part)}
+            said = [*map(ast.dump, parts), *(known[word] for word in sorted(words & known.keys()))]
+            yield (path, name), "\n".join(said)
+
+
+def _without_name(function: Function) -> ast.AST:
+    kind = type(function)
+    body = [one for one in function.body if not _is_text(one)] or function.body
+    return kind("test", function.args, body, function.decorator_list, function.returns)
+
+
+def _around(owner: ast.ClassDef) -> ast.AST:
+    """A class without its tests: what is set up for them."""
+    rest = [one for one in owner.body if not (isinstance(one, Function) and one.name.startswith("test"))]
+    return ast.ClassDef("Tests", owner.bases, owner.keywords, rest, owner.decorator_list)
+
+
+def _defined(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, Function | ast.ClassDef):
+        yield from () if node.name.startswith("test") else (node.name,)
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        yield from (one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+
+
+def _words(part: ast.AST) -> Iterator[str]:
+    """Names, and parameters: fixtures."""
+    for node in ast.walk(part):
+        if isinstance(node, ast.Name | ast.arg):
+            yield node.id if isinstance(node, ast.Name) else node.arg
 
 
 # --- reading -------------------------------------------------------------------------------------------------

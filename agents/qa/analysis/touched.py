@@ -1,11 +1,13 @@
-"""The changed files, sorted by what they are to the tests; and which file a test's id belongs to. Pure."""
+"""The changed files, sorted by what they are to the tests; which file a test's id belongs to; what moved. Pure."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sisimpur.agents.qa.analysis.expressions import Function, module_of
 from sisimpur.shared.model.change import LINK, SUBMODULE, Change
 from sisimpur.shared.model.evidence import SuiteRun, configures_tests, is_test_file
 from sisimpur.shared.model.scope import matches
@@ -59,6 +61,12 @@ class Touched:
 
     def _is_product(self, path: str) -> bool:
         return not self.is_for_tests(path) and not is_text(path)
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """What tests expect, beside them: golden files, snapshots, and what else they read."""
+        paths = {change.path for change in self.tests if not change.path.endswith(CODE)}
+        return frozenset(paths - {*self.configuration})
 
     @property
     def configuration(self) -> tuple[str, ...]:
@@ -130,6 +138,52 @@ def is_group(test: str) -> bool:
 def chosen(touched: Collection[str], holding: Collection[str]) -> Sequence[str]:
     """The touched files if all of them hold tests; else any test may be concerned: () for all."""
     return sorted(touched) if set(touched) <= set(holding) else ()
+
+
+# --- modules that moved --------------------------------------------------------------------------------------
+
+
+def dotted(path: str) -> str:
+    """`shop.prices` of `src/shop/prices.py`."""
+    return _module(path.removeprefix("src/"))
+
+
+def moved_modules(gone: Mapping[str, str], come: Mapping[str, str]) -> dict[str, str]:
+    """Modules by their names -> where each of their definitions stands now, word for word.
+
+    `gone`, `come`: the texts of files that a change deletes and adds.
+    """
+    there = {dotted(path): _definitions(text) for path, text in come.items()}
+    homes = {
+        dotted(path): [name for name, found in there.items() if _definitions(text) <= found]
+        for path, text in gone.items()
+        if _definitions(text)
+    }
+    return {old: names[0] for old, names in homes.items() if len(names) == 1 and names[0] != old}
+
+
+def with_moved(text: str, moves: Mapping[str, str]) -> str:
+    """The text of a test that was, as it has to be when these modules are called otherwise."""
+    for old, new in moves.items():
+        text = _with_moved(text, old, new)
+    return text
+
+
+def _with_moved(text: str, old: str, new: str) -> str:
+    package, _, name = old.rpartition(".")
+    to, _, called = new.rpartition(".")
+    before = rf"from {re.escape(package)} import {name}" if package else f"import {name}"
+    after = f"from {to} import {called}" if to else f"import {called}"
+
+    def imported(found: re.Match[str]) -> str:
+        return f"{found[1]}{after} as {found[2] or name}"
+
+    text = re.sub(rf"^([ \t]*){before}(?: as (\w+))?[ \t]*$", imported, text, flags=re.MULTILINE)
+    return re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)" if package else rf"(?<=from ){name}(?= import\b)", new, text)
+
+
+def _definitions(text: str) -> frozenset[str]:
+    return frozenset(ast.dump(node) for node in module_of(text).body if isinstance(node, Function | ast.ClassDef))
 
 
 def _module(path: str) -> str:

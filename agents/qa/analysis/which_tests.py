@@ -1,4 +1,4 @@
-"""The base's report, and who imports what -> which changed files are tests, whatever they are called. Pure.
+"""The base's report, and who imports what -> which changed files are tests, and who misses a deleted one. Pure.
 
 A name alone decides nothing: `ab_test.py` may sell two prices, `testing/` may be what users import, and a suite may be
 called `checks.py`. What held tests on the base is a test, and what only such files import.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
 from sisimpur.agents.qa.analysis.test_support import HELPER, TESTING, modules_of
-from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, dotted
 from sisimpur.shared.model.evidence import SuiteRun, configures_tests, is_test_file
 
 FOLDER = re.compile(r"(?:.*/)?(?:tests?|testing)/", re.IGNORECASE)  # up to the innermost that is called so
@@ -115,11 +115,43 @@ def _helps(path: str, texts: tuple[str, str], homes: Collection[str]) -> bool:
 
 
 def _is_used(path: str, files: Mapping[str, str]) -> bool:
-    """Whether one of the others imports it by its whole name."""
+    return any(_importing(path, files))
+
+
+def _importing(path: str, files: Mapping[str, str]) -> Iterator[str]:
+    """The others that import it by its whole name."""
     whole = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     names = {whole, whole.removeprefix("src.")}
     word = whole.rpartition(".")[2]
-    return any(
-        other != path and word in text and not names.isdisjoint(modules_of(text, other))
+    yield from (
+        other
         for other, text in files.items()
+        if other != path and word in text and not names.isdisjoint(modules_of(text, other))
     )
+
+
+# --- files that are gone -------------------------------------------------------------------------------------
+
+BY_NAME = ("/management/commands/", "/templatetags/")  # found by the file's name alone
+
+
+def still_named(path: str, files: Mapping[str, str]) -> list[str]:
+    """The files that know a deleted module: by an import, its whole name as a text, or where its name is enough."""
+    name = dotted(path)
+    python = {other: text for other, text in files.items() if other.endswith(".py")}
+    found = {*_importing(path, python)}
+    whole = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+    as_text = re.compile(rf"{re.escape(name)}(?:[.:]\w+)*")
+    for other, text in files.items():
+        if "." in name and name in text:
+            is_named = any(map(as_text.fullmatch, _constants(text))) if other in python else whole.search(text)
+            found |= {other} if is_named else set()
+        elif any(one in f"/{path}" for one in BY_NAME) and re.search(rf"\b{name.rpartition('.')[2]}\b", text):
+            found.add(other)
+    return sorted(found)
+
+
+def _constants(text: str) -> Iterator[str]:
+    for node in ast.walk(module_of(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value

@@ -171,17 +171,21 @@ def _patching(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
 # --- answers written down for a test's question --------------------------------------------------------------
 
 MOST_TESTS = 300  # files that are read
+MOST_ENTRIES = 3  # of a table; a longer one is how honest code looks
 
 
 def _special_cases(case: Case) -> Iterator[Finding]:
-    """`if x == <what a test asks>: return <what it expects>`, beside a way that computes the answer."""
+    """`if x == <what a test asks>: return <what it expects>`, beside a way that computes the answer.
+
+    The same as a case of `match`, as one condition of several, and as a table that is asked first.
+    """
     tests = _Tests(case)
     for file in case.code:
         assert file.tree
-        for node, question, answer in _fixed_answers(file.tree):
-            line = file.first_added(node.lineno, answer[-1].lineno)
+        for question, answer in (*_fixed_answers(file.tree), *_tabled(file.tree)):
+            line = file.first_added(question.lineno, answer[-1].lineno)
             asked = {_key(one) for one in (question, *answer)}
-            if line and _telling(question, answer) and _computes(file.tree, node) and tests.hold(asked):
+            if line and _telling(question, answer) and tests.hold(asked):
                 text = "special-cases a test's input: the answer is written down instead of worked out"
                 yield file.finding(line, Severity.MEDIUM, "special case", text)
 
@@ -209,20 +213,52 @@ class _Tests:
         return any(wanted <= constants for constants in self._statements)
 
 
-def _fixed_answers(tree: PythonTree) -> Iterator[tuple[ast.If | ast.IfExp, ast.Constant, list[ast.Constant]]]:
-    """A constant that is compared with, and the constants of the answer."""
+Fixed = tuple[ast.Constant, list[ast.Constant]]  # a constant that is compared with, and those of the answer
+
+
+def _fixed_answers(tree: PythonTree) -> Iterator[Fixed]:
     for node in tree.nodes:
+        test: ast.AST | None = None
         if isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Return):
             test, answer = node.test, node.body[0].value
+        elif isinstance(node, ast.match_case) and len(node.body) == 1 and isinstance(node.body[0], ast.Return):
+            test, answer = node.pattern, node.body[0].value
         elif isinstance(node, ast.IfExp):
             test, answer = node.test, node.body
-        else:
-            continue
-        constants = _written_down(answer)
-        if constants and isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.In):
-            yield from (
-                (node, one, constants) for side in (test.left, *test.comparators) for one in _written_down(side)
-            )
+        if test and (constants := _written_down(answer)) and _computes(tree, node):
+            yield from ((question, constants) for question in _questions(test))
+
+
+def _questions(test: ast.AST) -> Iterator[ast.Constant]:
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.In):
+            yield from (one for side in (node.left, *node.comparators) for one in _written_down(side))
+        elif isinstance(node, ast.MatchValue):
+            yield from _written_down(node.value)
+
+
+def _tabled(tree: PythonTree) -> Iterator[Fixed]:
+    """Entries of a table that a function asks, which has another way to its answer."""
+    tables = {
+        target.id: node.value
+        for node in tree.nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and len(node.value.keys) <= MOST_ENTRIES
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for function in (node for node in tree.nodes if isinstance(node, Function)):
+        names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} & tables.keys()
+        returned = [one.value for one in ast.walk(function) if isinstance(one, ast.Return) and one.value]
+        for name in names:
+            others = [one for one in returned if not _names(one, name) and not _written_down(one)]
+            if len(others) < len(returned) and others:
+                pairs = zip(tables[name].keys, tables[name].values, strict=True)
+                known = ((_written_down(key), _written_down(value)) for key, value in pairs)
+                yield from ((question[0], answer) for question, answer in known if question and answer)
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))
 
 
 def _written_down(node: ast.expr | None) -> list[ast.Constant]:

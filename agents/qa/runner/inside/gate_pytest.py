@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import gate_report  # type: ignore[import-not-found]
@@ -12,6 +13,36 @@ import pytest
 
 NAME = "gate_pytest"
 PHASES = ("setup", "call", "teardown")
+
+# What makes an outcome, and tells it. If something else is in its place when the tests are over, all may be forged.
+TELLING = (
+    "_pytest.runner:runtestprotocol,call_and_report,pytest_runtest_makereport,pytest_runtest_call,CallInfo.from_call",
+    "_pytest.reports:TestReport.from_item_and_call,BaseReport.passed,BaseReport.failed,BaseReport.skipped",
+    "_pytest.python:pytest_pyfunc_call,Function.runtest",
+    "_pytest.unittest:TestCaseFunction.runtest,TestCaseFunction.addError,TestCaseFunction.addFailure",
+    "pytest:raises,fail",
+    "unittest:TestCase.run,TestCase.fail,TestCase.assertEqual,TestCase.assertTrue,TestCase.assertRaises",
+    "builtins:AssertionError,len,sum,sorted,isinstance,any,all,abs,min,max",
+    "gate_report:Report.test,Report._write",
+    "json:dumps",
+    "os:open,write",
+)
+
+
+def telling() -> Iterator[tuple[str, Any]]:
+    """Each of them as it is now, with its code."""
+    for line in TELLING:
+        module, _, names = line.partition(":")
+        for name in names.split(","):
+            with contextlib.suppress(Exception):  # another version of pytest
+                found: Any = importlib.import_module(module)
+                for part in name.split("."):
+                    found = vars(found)[part] if part in vars(found) else getattr(found, part)
+                found = getattr(found, "fget", None) or getattr(found, "__func__", found)
+                yield f"{module}.{name}", (found, getattr(found, "__code__", None))
+
+
+AT_FIRST = dict(telling())
 
 # Whoever the tests start may have a path on which this module cannot be found.
 _others = [name for name in os.environ.pop("PYTEST_PLUGINS", "").split(",") if name not in ("", NAME)]
@@ -102,6 +133,15 @@ class Reporter:
         if report.when == "teardown" or report.when not in PHASES:  # a worker that died: "???"
             self._ran += 1
             self._report.test(self._id(test), *self._running.pop(test), self._took.pop(test, None))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: Any) -> None:
+        """As a test of its own: where the target's own tests leave it so, it fails without a change, too."""
+        now = dict(telling())
+        for name in sorted(name for name, first in AT_FIRST.items() if now.get(name) != first):
+            told = f"RuntimeError: {name} is not what it was when the tests began: their outcomes cannot be believed"
+            self._report.test(f"(runner)::{name}", "failed", "", told)
+            session.exitstatus = int(session.exitstatus) or 1
 
     def pytest_unconfigure(self) -> None:
         if self._session is not None:
