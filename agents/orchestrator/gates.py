@@ -111,10 +111,10 @@ class Gatekeeper:
             earlier = gates.evidence(known.id, found.writing.before) if found.writing.before else None
             unrun = earlier.uncovered if earlier else NO_LINES
             with self._books.runs.unlocked("qa", known.id, number_of_attempt(known)) as run:
+                qa.require_base(run, branch.base)
                 evidence = qa.check(run, spec, branch, written, unrun)
         except BrokenSetup as problem:
-            self.problems.append(f"{known.id}: {problem}")
-            self._books.transitions.back_off(known.id, str(problem))
+            self.leave(known, problem)
         except (Misconfigured, Unavailable, Stopping):
             raise
         except Stumble as problem:
@@ -123,6 +123,11 @@ class Gatekeeper:
         else:
             gates.keep_evidence(known.id, replace(evidence, asked=spec.asked))
             self._books.tell(f"{known.id}: {gate_text.summary(evidence)}")
+
+    def leave(self, known: TaskRecord, problem: BrokenSetup) -> None:
+        """Leave it for a while: it is tried again by itself, at once when the settings change."""
+        self.problems.append(f"{known.id}: {problem}")
+        self._books.transitions.back_off(known.id, str(problem))
 
     def _proven(self, known: TaskRecord, branch: Branch) -> Evidence | None:
         gates, tree = self._review.gates, self._review.branches.mirror.tree_id(branch.commit)

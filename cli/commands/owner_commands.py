@@ -75,7 +75,7 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
         raise Misconfigured(f"{home.root} cannot be made ({error.strerror}); choose another --home") from None
     found = _found_branch(home, url, branch, read_secrets(home).get("GITHUB_TOKEN"))
     name = _name_of(url)
-    _write_target(home, name, url, found)
+    _write_target(home, name, url, found, read_secrets(home).get("GITHUB_TOKEN"))
     if home.database.exists():
         PlanRepository(Database(home.database)).name_target(url, SystemClock().now())
     return f"target: {name} ({url}, branch {found})"
@@ -127,14 +127,17 @@ def _name_of(url: str) -> str:
     return re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
 
 
-def _write_target(home: Home, name: str, url: str, branch: str) -> None:
+def _write_target(home: Home, name: str, url: str, branch: str, token: str) -> None:
+    from sisimpur.cli.commands.target_check import proposed
+    from sisimpur.shared.repo.remote import Remote
+
     path = home.targets / f"{name}.yaml"
     others = [other.name for other in home.targets.glob("*.yaml") if other.name not in ("example.yaml", path.name)]
     if others:
         raise Misconfigured(f"this home already works on {others[0]}; use another --home for each target")
     if not path.exists():
         text = f'repo: {json.dumps(url)}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
-        create_text(path, text, home.temporary)
+        create_text(path, text + proposed(home, Remote(url, token or None), branch), home.temporary)
 
 
 # --- approve, reject, retry, cancel, unblock, retest ---------------------------------------------------------

@@ -24,7 +24,6 @@ from sisimpur.agents.qa.runner.environment_store import (
     Environments,
     EnvironmentStore,
     Setup,
-    default_setup,
     dependency_files,
 )
 from sisimpur.agents.qa.runner.suite import Environment
@@ -435,34 +434,6 @@ def test_other_settings_need_another_environment(target: Target, changed: dict[s
 
 
 EDITABLE = "pip install --use-pep517 -e '.[test,tests,testing]'"
-
-
-@pytest.mark.parametrize(
-    ("paths", "pyproject", "command"),
-    [
-        pytest.param(["README.md", "deep/requirements.txt"], "", "", id="nothing to install"),
-        pytest.param(["requirements.txt"], "", "pip install -r requirements.txt", id="requirements"),
-        pytest.param(
-            ["requirements-dev.txt", "test-requirements.txt", "requirements.txt", "requirements-docs.txt", "x.txt"],
-            "",
-            "pip install -r requirements.txt -r requirements-dev.txt -r test-requirements.txt",
-            id="those for tests too, in one go, the plain one first",
-        ),
-        pytest.param(["requirements.txt", "requirements.dev.txt"], "",
-                     "pip install -r requirements.txt -r requirements.dev.txt", id="with a dot"),
-        pytest.param(["setup.py"], "", EDITABLE, id="setup.py"),
-        pytest.param(["pyproject.toml"], "[project]\nname='a'",
-                     EDITABLE, id="a project"),
-        pytest.param(["pyproject.toml"], "# x\n[ build-system ]\n",
-                     EDITABLE, id="a build system"),
-        pytest.param(["pyproject.toml"], "[tool.project]\n[projects]\nx='[project]'", "", id="only settings of tools"),
-        pytest.param(["requirements.txt", "setup.py"], "",
-                     f"pip install -r requirements.txt && {EDITABLE}", id="both"),
-        pytest.param(["requirements.txt; rm -rf ~", "requirements.txt\n"], "", "", id="no name of a file is a command"),
-    ],
-)  # fmt: skip
-def test_the_command_for_who_says_nothing(paths: list[str], pyproject: str, command: str) -> None:
-    assert default_setup(paths, pyproject) == command
 
 
 def test_the_way_to_the_index_is_open_only_while_something_is_installed_from_it(target: Target) -> None:

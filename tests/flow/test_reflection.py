@@ -118,9 +118,20 @@ def test_tests_that_cannot_be_installed_are_the_owners_to_mend(stage: Stage) -> 
 
     stage.tests = tests
     assert "have no environment" in stage.run_day()[0]
-    assert stage.states() == {ID: "in_review"}
+    assert stage.states() == {ID: "backlog"}
+    assert stage.jobs == [], "nobody is paid for what nobody can test"
     assert how_it_goes(stage) == [f"- environment → your turn: `{ID}`"]
     assert message(stage) == ""
+
+
+def test_what_the_base_cannot_show_is_coded_as_soon_as_it_can(stage: Stage) -> None:
+    """A runner that crashes on the base is as good as none; `setup:` mended, the next look begins by itself."""
+    stage.crashes = True
+    (problem,) = stage.run_day()
+    assert "come to no end" in problem and "write `test: none` in config/targets" in problem
+    assert stage.jobs == [] and stage.states() == {ID: "backlog"}
+    stage.crashes = False
+    assert stage.run_day() == [] and stage.states() == {ID: "completed"}
 
 
 def test_no_sandbox_is_named_once_for_all_tasks(stage: Stage) -> None:

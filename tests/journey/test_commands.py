@@ -527,6 +527,7 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "endpoint",
         "prices",
         "target",
+        "tests",
         "messages",
         "research",
     ]

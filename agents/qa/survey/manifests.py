@@ -1,0 +1,192 @@
+"""Texts of a folder's manifests -> what they ask to be installed for tests. Pure.
+
+Nothing of what stands there reaches a shell but by `shlex.quote`, and only what reads as a requirement.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+Read = Callable[[str], str]  # a file's text; empty: there is none
+
+WANTED = ("test", "tests", "testing", "dev")  # extras and groups
+REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w., -]*\])?\s*([<>=!~(;@ ][\w.*+!,<>=~; ()@\"'\[\]/:-]{0,200})?")
+NAMED = re.compile(r"""["']([A-Za-z0-9][\w.\[\],<>=!~* -]*)["']""")
+INSTALLS = re.compile(r"session\.install\(([^()]*)\)")
+
+
+def table(text: str) -> dict[str, Any]:
+    """A TOML file; what cannot be read says nothing."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def sections(text: str) -> Mapping[str, Mapping[str, str]]:
+    """An INI file."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return {}
+    return {name: dict(parser.items(name)) for name in parser.sections()}
+
+
+def within(found: Any, *names: str) -> Any:
+    """The table below these names; what is none is empty."""
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if found is not None else {}
+
+
+def plain(listed: Any) -> list[str]:
+    """Those that are requirements as pip reads them: no options, no folders."""
+    if not isinstance(listed, list):
+        return []
+    return [one.strip() for one in listed if isinstance(one, str) and REQUIREMENT.fullmatch(one.strip())]
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """What the manifests of one folder say. `read`: by a path from this folder."""
+
+    read: Read
+
+    @cached_property
+    def pyproject(self) -> dict[str, Any]:
+        return table(self.read("pyproject.toml"))
+
+    @cached_property
+    def setup_cfg(self) -> Mapping[str, Mapping[str, str]]:
+        return sections(self.read("setup.cfg"))
+
+    @property
+    def tool(self) -> dict[str, Any]:
+        found = within(self.pyproject, "tool")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def is_project(self) -> bool:
+        """It says that it is a package, whatever builds it."""
+        return bool(self.pyproject.keys() & {"project", "build-system"} or "metadata" in self.setup_cfg)
+
+    @property
+    def python(self) -> str:
+        """The versions that it wants, in its own words."""
+        asked = within(self.pyproject, "project", "requires-python")
+        asked = asked or within(self.tool, "poetry", "dependencies", "python")
+        asked = asked or self.setup_cfg.get("options", {}).get("python_requires")
+        return asked if isinstance(asked, str) else self.read(".python-version").strip()[:20]
+
+    def extras(self) -> tuple[str, ...]:
+        """Those for tests that it has."""
+        had = {*within(self.pyproject, "project", "optional-dependencies"), *within(self.tool, "poetry", "extras")}
+        had |= self.setup_cfg.get("options.extras_require", {}).keys()
+        return tuple(name for name in WANTED if name in had)
+
+    def groups(self) -> tuple[str, ...]:
+        """Groups for tests, by whichever tool."""
+        had = {*within(self.pyproject, "dependency-groups"), *within(self.tool, "pdm", "dev-dependencies")}
+        had |= {
+            *within(self.tool, "poetry", "group"),
+            *(["dev"] if within(self.tool, "poetry", "dev-dependencies") else []),
+        }
+        return tuple(name for name in WANTED if name in had)
+
+    def requirements(self, is_package: bool) -> tuple[str, ...]:
+        """What tests need besides its own dependencies; with these, if it is no package that brings them."""
+        found: list[str] = []
+        if not is_package:
+            found += plain(within(self.pyproject, "project", "dependencies"))
+            found += self._poetry("dependencies")
+            for extra in self.extras():
+                found += plain(within(self.pyproject, "project", "optional-dependencies", extra))
+        for group in self.groups():
+            found += self._group(group, ())
+            found += plain(within(self.tool, "pdm", "dev-dependencies", group))
+            found += self._poetry("group", group, "dependencies")
+        found += self._poetry("dev-dependencies")
+        found += [
+            one for env in self._hatch() for key in env for one in plain(env[key]) if key.endswith("dependencies")
+        ]
+        found += [one for table_ in ("packages", "dev-packages") for one in self._pipfile(table_)]
+        return tuple(dict.fromkeys(found))
+
+    def by_runners(self) -> tuple[str, ...]:
+        """What tox and nox install for their tests: asked where nothing else says what tests need."""
+        found = [
+            line.strip() for line in sections(self.read("tox.ini")).get("testenv", {}).get("deps", "").splitlines()
+        ]
+        factored = re.compile(r"[\w{},!-]+: ")
+        found = plain([one for one in found if not factored.match(one)])
+        for call in INSTALLS.findall(self.read("noxfile.py")):
+            found += [one for one in NAMED.findall(call) if REQUIREMENT.fullmatch(one)]
+        return tuple(dict.fromkeys(found))
+
+    def _group(self, name: str, above: Sequence[str]) -> Iterator[str]:
+        """PEP 735, with the groups that it includes."""
+        listed = within(self.pyproject, "dependency-groups", name)
+        yield from plain(listed)
+        for one in listed if isinstance(listed, list) else ():
+            other = within(one, "include-group")
+            if isinstance(other, str) and other not in (*above, name):
+                yield from self._group(other, (*above, name))
+
+    def _hatch(self) -> Iterator[dict[str, Any]]:
+        envs = {**within(self.tool, "hatch", "envs"), **within(table(self.read("hatch.toml")), "envs")}
+        yield from (envs[name] for name in ("default", "hatch-test", *WANTED) if isinstance(envs.get(name), dict))
+
+    def _poetry(self, *names: str) -> list[str]:
+        listed = within(self.tool, "poetry", *names)
+        return [one for name in listed if name != "python" and (one := from_poetry(name, listed[name]))]
+
+    def _pipfile(self, name: str) -> list[str]:
+        listed = within(table(self.read("Pipfile")), name)
+        return [one for package in listed if (one := from_poetry(package, listed[package]))]
+
+
+def from_poetry(name: str, asked: Any) -> str:
+    """`^7.1` as pip reads it; empty: it is no package of the index, or wanted on other machines only."""
+    if isinstance(asked, list):
+        return from_poetry(name, asked[-1]) if asked else ""
+    extras = ""
+    if isinstance(asked, dict):
+        if asked.keys() & {"path", "git", "url", "file"} or asked.get("optional"):
+            return ""
+        extras = f"[{','.join(asked['extras'])}]" if asked.get("extras") else ""
+        asked = asked.get("version", "*")
+    bounds = ",".join(filter(None, map(_bound, str(asked).split(","))))
+    found = f"{name}{extras}{bounds}"
+    return found if REQUIREMENT.fullmatch(found) else ""
+
+
+def _bound(one: str) -> str:
+    one = one.strip()
+    if one in ("*", ""):
+        return ""
+    if one[0] not in "^~" or one.startswith("~="):
+        return one if one[0] in "<>=!~" else f"=={one}"
+    numbers = one[1:].strip().split(".")
+    kept = next((at for at, number in enumerate(numbers) if number != "0"), len(numbers) - 1) if one[0] == "^" else 0
+    kept = kept if one[0] == "^" else min(1, len(numbers) - 1)
+    head = numbers[: kept + 1]
+    if not all(number.isdigit() for number in head):
+        return f">={one[1:].strip()}"
+    return f">={'.'.join(numbers)},<{'.'.join([*head[:-1], str(int(head[-1]) + 1)])}"
+
+
+def scripts_of(package_json: str) -> str:
+    """What a package.json runs as its tests; empty: nothing."""
+    try:
+        found = within(json.loads(package_json), "scripts", "test")
+    except (ValueError, RecursionError):
+        return ""
+    return found if isinstance(found, str) and "no test specified" not in found else ""
