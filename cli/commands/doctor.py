@@ -12,9 +12,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from sisimpur.cli.commands.deploy_check import deploy_findings
-from sisimpur.cli.commands.target_check import suite_findings
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import pasteable, plain_block
+from sisimpur.cli.views.target import suite_findings
 from sisimpur.cli.wiring.config_watch import open_to_others
 from sisimpur.cli.wiring.forge import github_name, open_github
 from sisimpur.cli.wiring.records import aider_python

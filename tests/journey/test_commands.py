@@ -27,6 +27,7 @@ from sisimpur.shared.system.process import Finished, run
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.accepted import GOLDEN
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
+from tests.repositories import shell
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -407,6 +408,38 @@ def test_init_twice_keeps_what_the_owner_wrote(stage: Stage) -> None:
     (stage.home.config / "policy.yaml").write_text("mine")
     assert at(stage, "init", "--target", str(stage.root / "site")).code == 0
     assert (stage.home.vision.read_text(), (stage.home.config / "policy.yaml").read_text()) == ("mine", "mine")
+
+
+def test_init_writes_down_what_it_found_and_what_is_not_run(stage: Stage) -> None:
+    repository(
+        stage.root / "shop", {"pyproject.toml": '[project]\nname="a"', "test_a.py": "", "web/package.json": "{}"}
+    )
+    assert typed("--home", str(stage.root / "h"), "init", "--target", str(stage.root / "shop")).code == 0
+    written = (stage.root / "h/config/targets/shop.yaml").read_text()
+    assert "#   languages: Python, JavaScript\n" in written and "#   not run: JavaScript (web/package.json)" in written
+    assert '# setup: "pip install --use-pep517 -e ."\n# test: "python -m pytest"\n' in written
+
+
+@pytest.mark.parametrize(
+    ("begin", "said"),
+    [
+        pytest.param("mkdir site", "is a folder without git; make it a repository", id="no git"),
+        pytest.param("git init -q -b main site", "is empty or names no main branch; push a first commit", id="empty"),
+    ],
+)
+def test_init_leaves_nothing_behind_where_there_is_nothing_to_work_on(tmp_path: Path, begin: str, said: str) -> None:
+    shell(begin, tmp_path)
+    done = typed("--home", str(tmp_path / "home"), "init", "--target", str(tmp_path / "site"))
+    assert done.code == 1 and said in in_one_line(done)
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_python_that_is_too_old_says_so_before_it_reads_anything_of_ours(tmp_path: Path) -> None:
+    """A copy without an environment beside it, under an interpreter that says it is old."""
+    text = (ROOT / "main.py").read_text().replace("sys.version_info <", "(3, 10, 4) <")
+    (tmp_path / "main.py").write_text(text)
+    done = run((sys.executable, str(tmp_path / "main.py"), "status"), env=ENVIRONMENT, timeout=60)
+    assert done.code == 1 and in_one_line(done).startswith("needs Python 3.11 or later, this is ")
 
 
 def test_a_second_target_needs_a_second_home(stage: Stage) -> None:

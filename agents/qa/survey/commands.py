@@ -114,9 +114,6 @@ def _told(part: Part) -> Iterator[str]:
         yield f"{' '.join(word for word in beside.split() if VARIABLE.fullmatch(word))} {line}"
     for call in SESSION.findall(part.read("noxfile.py")):
         yield " ".join(NAMED.findall(call))
-    for names in (("hatch", "envs", "default", "scripts"), ("pdm", "scripts")):
-        found = within(part.manifests.tool, *names, "test")
-        yield found if isinstance(found, str) else str(within(found, "cmd") or "")
 
 
 def _kept(line: str, part: Part) -> str:

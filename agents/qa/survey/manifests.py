@@ -6,7 +6,6 @@ Nothing of what stands there reaches a shell but by `shlex.quote`, and only what
 from __future__ import annotations
 
 import configparser
-import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,10 +18,11 @@ Read = Callable[[str], str]  # a file's text; empty: there is none
 WANTED = ("test", "tests", "testing", "dev")  # extras and groups
 REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w., -]*\])?\s*([<>=!~(;@ ][\w.*+!,<>=~; ()@\"'\[\]/:-]{0,200})?")
 NAMED = re.compile(r"""["']([A-Za-z0-9][\w.\[\],<>=!~* -]*)["']""")
+FACTORED = re.compile(r"[\w{},!-]+: ")  # a line of tox for some of its environments
 INSTALLS = re.compile(r"session\.install\(([^()]*)\)")
 
 
-def table(text: str) -> dict[str, Any]:
+def toml(text: str) -> dict[str, Any]:
     """A TOML file; what cannot be read says nothing."""
     try:
         return tomllib.loads(text)
@@ -41,10 +41,16 @@ def sections(text: str) -> Mapping[str, Mapping[str, str]]:
 
 
 def within(found: Any, *names: str) -> Any:
-    """The table below these names; what is none is empty."""
+    """What stands below these names; None: nothing."""
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
-    return found if found is not None else {}
+    return found
+
+
+def table(found: Any, *names: str) -> dict[str, Any]:
+    """The table below these names; what is none is empty."""
+    found = within(found, *names)
+    return found if isinstance(found, dict) else {}
 
 
 def plain(listed: Any) -> list[str]:
@@ -62,7 +68,7 @@ class Manifests:
 
     @cached_property
     def pyproject(self) -> dict[str, Any]:
-        return table(self.read("pyproject.toml"))
+        return toml(self.read("pyproject.toml"))
 
     @cached_property
     def setup_cfg(self) -> Mapping[str, Mapping[str, str]]:
@@ -70,8 +76,7 @@ class Manifests:
 
     @property
     def tool(self) -> dict[str, Any]:
-        found = within(self.pyproject, "tool")
-        return found if isinstance(found, dict) else {}
+        return table(self.pyproject, "tool")
 
     @property
     def is_project(self) -> bool:
@@ -88,17 +93,14 @@ class Manifests:
 
     def extras(self) -> tuple[str, ...]:
         """Those for tests that it has."""
-        had = {*within(self.pyproject, "project", "optional-dependencies"), *within(self.tool, "poetry", "extras")}
+        had = table(self.pyproject, "project", "optional-dependencies").keys() | table(self.tool, "poetry", "extras")
         had |= self.setup_cfg.get("options.extras_require", {}).keys()
         return tuple(name for name in WANTED if name in had)
 
     def groups(self) -> tuple[str, ...]:
         """Groups for tests, by whichever tool."""
-        had = {*within(self.pyproject, "dependency-groups"), *within(self.tool, "pdm", "dev-dependencies")}
-        had |= {
-            *within(self.tool, "poetry", "group"),
-            *(["dev"] if within(self.tool, "poetry", "dev-dependencies") else []),
-        }
+        had = table(self.pyproject, "dependency-groups").keys() | table(self.tool, "pdm", "dev-dependencies")
+        had |= table(self.tool, "poetry", "group").keys()
         return tuple(name for name in WANTED if name in had)
 
     def requirements(self, is_package: bool) -> tuple[str, ...]:
@@ -114,19 +116,15 @@ class Manifests:
             found += plain(within(self.tool, "pdm", "dev-dependencies", group))
             found += self._poetry("group", group, "dependencies")
         found += self._poetry("dev-dependencies")
-        found += [
-            one for env in self._hatch() for key in env for one in plain(env[key]) if key.endswith("dependencies")
-        ]
-        found += [one for table_ in ("packages", "dev-packages") for one in self._pipfile(table_)]
+        envs = table(self.tool, "hatch", "envs") | table(toml(self.read("hatch.toml")), "envs")
+        for name in ("default", "hatch-test", *WANTED):
+            found += plain(within(envs, name, "dependencies")) + plain(within(envs, name, "extra-dependencies"))
         return tuple(dict.fromkeys(found))
 
     def by_runners(self) -> tuple[str, ...]:
         """What tox and nox install for their tests: asked where nothing else says what tests need."""
-        found = [
-            line.strip() for line in sections(self.read("tox.ini")).get("testenv", {}).get("deps", "").splitlines()
-        ]
-        factored = re.compile(r"[\w{},!-]+: ")
-        found = plain([one for one in found if not factored.match(one)])
+        lines = (sections(self.read("tox.ini")).get("testenv", {}).get("deps") or "").splitlines()
+        found = plain([line for line in lines if not FACTORED.match(line.strip())])
         for call in INSTALLS.findall(self.read("noxfile.py")):
             found += [one for one in NAMED.findall(call) if REQUIREMENT.fullmatch(one)]
         return tuple(dict.fromkeys(found))
@@ -140,17 +138,9 @@ class Manifests:
             if isinstance(other, str) and other not in (*above, name):
                 yield from self._group(other, (*above, name))
 
-    def _hatch(self) -> Iterator[dict[str, Any]]:
-        envs = {**within(self.tool, "hatch", "envs"), **within(table(self.read("hatch.toml")), "envs")}
-        yield from (envs[name] for name in ("default", "hatch-test", *WANTED) if isinstance(envs.get(name), dict))
-
     def _poetry(self, *names: str) -> list[str]:
-        listed = within(self.tool, "poetry", *names)
+        listed = table(self.tool, "poetry", *names)
         return [one for name in listed if name != "python" and (one := from_poetry(name, listed[name]))]
-
-    def _pipfile(self, name: str) -> list[str]:
-        listed = within(table(self.read("Pipfile")), name)
-        return [one for package in listed if (one := from_poetry(package, listed[package]))]
 
 
 def from_poetry(name: str, asked: Any) -> str:
@@ -161,7 +151,7 @@ def from_poetry(name: str, asked: Any) -> str:
     if isinstance(asked, dict):
         if asked.keys() & {"path", "git", "url", "file"} or asked.get("optional"):
             return ""
-        extras = f"[{','.join(asked['extras'])}]" if asked.get("extras") else ""
+        extras = f"[{','.join(plain(asked.get('extras')))}]" if asked.get("extras") else ""
         asked = asked.get("version", "*")
     bounds = ",".join(filter(None, map(_bound, str(asked).split(","))))
     found = f"{name}{extras}{bounds}"
@@ -169,24 +159,10 @@ def from_poetry(name: str, asked: Any) -> str:
 
 
 def _bound(one: str) -> str:
+    """`^7.1.2` is `~=7.1`: of what is locked the lock says the rest."""
     one = one.strip()
-    if one in ("*", ""):
-        return ""
-    if one[0] not in "^~" or one.startswith("~="):
-        return one if one[0] in "<>=!~" else f"=={one}"
-    numbers = one[1:].strip().split(".")
-    kept = next((at for at, number in enumerate(numbers) if number != "0"), len(numbers) - 1) if one[0] == "^" else 0
-    kept = kept if one[0] == "^" else min(1, len(numbers) - 1)
-    head = numbers[: kept + 1]
-    if not all(number.isdigit() for number in head):
-        return f">={one[1:].strip()}"
-    return f">={'.'.join(numbers)},<{'.'.join([*head[:-1], str(int(head[-1]) + 1)])}"
-
-
-def scripts_of(package_json: str) -> str:
-    """What a package.json runs as its tests; empty: nothing."""
-    try:
-        found = within(json.loads(package_json), "scripts", "test")
-    except (ValueError, RecursionError):
-        return ""
-    return found if isinstance(found, str) and "no test specified" not in found else ""
+    if one in ("*", "") or one[0] in "<>=!" or one.startswith("~="):
+        return one.strip("*")
+    numbers = one.lstrip("^~").strip().split(".")
+    kept = 2 if one[0] == "^" and numbers[0] != "0" else 3
+    return f"~={'.'.join([*numbers, '0', '0'][:kept])}" if one[0] in "^~" else f"=={one}"

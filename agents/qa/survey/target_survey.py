@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sisimpur.agents.qa.survey.commands import NONE, Part, command_of, holds_tests, settings_module
-from sisimpur.agents.qa.survey.manifests import WANTED, Manifests, Read, scripts_of, within
+from sisimpur.agents.qa.survey.manifests import WANTED, Manifests, Read, within
 from sisimpur.shared.model.change import CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused
 
@@ -45,16 +45,9 @@ FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
 DEEPEST = 3  # folders above a part
 MOST_PARTS = 12
 OTHERS = {
-    "package.json": "JavaScript",
-    "go.mod": "Go",
-    "Cargo.toml": "Rust",
-    "pom.xml": "Java",
-    "build.gradle": "Java",
-    "build.gradle.kts": "Kotlin",
-    "Gemfile": "Ruby",
-    "composer.json": "PHP",
-    "CMakeLists.txt": "C or C++",
-}
+    "package.json": "JavaScript", "go.mod": "Go", "Cargo.toml": "Rust", "pom.xml": "Java", "build.gradle": "Java",
+    "build.gradle.kts": "Kotlin", "Gemfile": "Ruby", "composer.json": "PHP", "CMakeLists.txt": "C or C++",
+}  # fmt: skip
 CONDA = re.compile(r"(?:.*/)?(environment[\w.-]*\.ya?ml|conda-lock\.yml|meta\.yaml)")
 SAYS_SERVICES = re.compile(
     r"(.*/)?((docker-)?compose[\w.-]*\.ya?ml|settings[\w/]*\.py|\.gitlab-ci\.yml)|\.github/.*\.ya?ml"
@@ -87,12 +80,11 @@ class TargetSurvey:
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The folders that are installed and tested, each by itself: nearly always the repository, and only that."""
-        there = _Folders(self.paths)
-        if there.has_manifest("") or not there.below:
+        there = _folders(self.paths)
+        if not there or not there[0]:
             return (self._part(""),)
-        tested = any(path.count("/") < 2 and holds_tests(path) for path in self.paths if path.split("/")[0] in HERE)
-        top = ("",) if tested or any("/" not in path and holds_tests(path) for path in self.paths) else ()
-        return tuple(map(self._part, (*top, *there.below[:MOST_PARTS])))
+        is_tested = any(holds_tests(path) and ("/" not in path or path.split("/")[0] in HERE) for path in self.paths)
+        return tuple(map(self._part, (*([""] if is_tested else ()), *there[:MOST_PARTS])))
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -103,8 +95,7 @@ class TargetSurvey:
         """(language, file that shows it) of what has suites that are not run here."""
         for path in sorted(self.paths):
             name = path.rpartition("/")[2]
-            is_part = name in OTHERS and not NOT_PARTS & set(path.split("/")[:-1])
-            if is_part and (name != "package.json" or scripts_of(self.read(path))):
+            if name in OTHERS and not NOT_PARTS & set(path.split("/")[:-1]):
                 yield OTHERS[name], path
 
     def services(self) -> Mapping[str, str]:
@@ -169,7 +160,7 @@ class TargetSurvey:
 
     def _steps(self, part: Part, alone: bool = True) -> Iterator[str]:
         lock, is_package = self._lock(part), _is_package(part)
-        is_exported = lock in ("uv.lock", "pylock.toml")
+        is_exported = lock in ("uv.lock", "pylock.toml", "Pipfile.lock")
         pip = f"{PIP} -c {LOCKED}" if lock and not is_exported else PIP
         if lock:
             yield _of_lock(lock, part)
@@ -222,7 +213,9 @@ def _of_lock(lock: str, part: Part) -> str:
         return f"{PIP} uv && {export} && {PIP} -r {LOCKED}"
     if lock == "pylock.toml":
         return f"{PIP} uv && uv pip install -r {lock}"
-    return f"python -c '{PIPENV if lock == 'Pipfile.lock' else PINS}' {lock} > {LOCKED}"
+    if lock == "Pipfile.lock":
+        return f"python -c '{PIPENV}' {lock} > {LOCKED} && {PIP} -r {LOCKED}"
+    return f"python -c '{PINS}' {lock} > {LOCKED}"
 
 
 def survey_at(source: CommitFiles, commit: str, offline: bool = False) -> TargetSurvey:
@@ -237,34 +230,14 @@ def survey_at(source: CommitFiles, commit: str, offline: bool = False) -> Target
     return TargetSurvey(paths_of(source, commit), read, offline)
 
 
-class _Folders:
-    """Which folders have manifests."""
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._with: set[str] = set()
-        for path in paths:
-            folder, _, name = path.rpartition("/")
-            if name in MANIFESTS or REQUIREMENTS.fullmatch(path):
-                self._with.add("" if REQUIREMENTS.fullmatch(path) else folder)
-
-    def has_manifest(self, folder: str) -> bool:
-        return folder in self._with
-
-    @property
-    def below(self) -> list[str]:
-        """None in another, none of what only looks like a part."""
-        found: list[str] = []
-        for folder in sorted(self._with - {""}, key=lambda one: (one.count("/"), one)):
-            names = folder.split("/")
-            if (
-                len(names) <= DEEPEST
-                and FOLDER.fullmatch(folder)
-                and not NOT_PARTS & set(names)
-                and not _is_in(folder, found)
-            ):
-                found.append(folder)
-        return sorted(found)
-
-
-def _is_in(folder: str, others: Iterable[str]) -> bool:
-    return any(folder.startswith(f"{other}/") for other in others)
+def _folders(paths: Iterable[str]) -> list[str]:
+    """Those with manifests, none in another, none of what only looks like a part."""
+    having = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in MANIFESTS}
+    having |= {""} if any(map(REQUIREMENTS.fullmatch, paths)) else set()
+    found: list[str] = []
+    for folder in sorted(having, key=lambda one: (one.count("/"), one)):
+        names = folder.split("/")
+        is_part = FOLDER.fullmatch(folder) and len(names) <= DEEPEST and not NOT_PARTS & set(names)
+        if not folder or (is_part and not any(folder.startswith(f"{other}/") for other in found)):
+            found.append(folder)
+    return sorted(found)

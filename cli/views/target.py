@@ -27,27 +27,16 @@ from sisimpur.shared.system.paths import Home
 LONGEST = 600  # characters of a proposed line: what is longer is not for reading
 
 
-@dataclass(frozen=True)
-class Look:
-    """The newest commit of the target's branch, in a mirror of its own."""
-
-    mirror: Mirror
-    commit: str
-
-    def survey(self, offline: bool = False) -> TargetSurvey:
-        return survey_at(self.mirror, self.commit, offline)
-
-
 @contextmanager
-def look(home: Home, remote: Remote, branch: str) -> Iterator[Look]:
-    """Fetch the branch for as long as the block lasts: no day's mirror is touched."""
+def look(home: Home, remote: Remote, branch: str) -> Iterator[tuple[Mirror, str]]:
+    """Its newest commit, in a mirror of its own for as long as the block lasts: no day's mirror is touched."""
     home.temporary.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="look-", dir=home.temporary) as folder,
         closing(Mirror(Path(folder) / "target.git", remote)) as mirror,
     ):
         mirror.create()
-        yield Look(mirror, mirror.fetch(branch))
+        yield mirror, mirror.fetch(branch)
 
 
 # --- init ----------------------------------------------------------------------------------------------------
@@ -59,8 +48,8 @@ def proposed(home: Home, remote: Remote, branch: str) -> str:
     A target that cannot be looked at now is no reason to make no home.
     """
     try:
-        with look(home, remote, branch) as found:
-            lines = list(_proposed(found.survey()))
+        with look(home, remote, branch) as (mirror, commit):
+            lines = list(_proposed(survey_at(mirror, commit)))
     except TeamError as problem:
         lines = [f"not looked at: {one_line(str(problem), LONGEST)}"]
     return "".join(f"# {line}\n" for line in lines)
@@ -69,9 +58,9 @@ def proposed(home: Home, remote: Remote, branch: str) -> str:
 def _proposed(survey: TargetSurvey) -> Iterator[str]:
     yield "What was found there; it is found anew for each commit. A line without its # is your word instead."
     for name, text in findings.what_it_is(survey):
-        yield one_line(f"  {name}: {text}", LONGEST)
+        yield f"  {name}: {one_line(text, LONGEST)}"
     for text in findings.what_is_not_run(survey):
-        yield one_line(f"  not run: {text}", LONGEST)
+        yield f"  not run: {one_line(text, LONGEST)}"
     for name, value in (("setup", survey.setup), ("test", survey.test())):
         text = f"{name}: {json.dumps(value)}"
         yield text if len(text) <= LONGEST else f"{name}: (what {survey.manager} has locked is installed)"
@@ -81,7 +70,7 @@ def _proposed(survey: TargetSurvey) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Place:
+class TargetPlace:
     """What a workshop needs to know."""
 
     home: Home
@@ -93,14 +82,14 @@ def suite_findings(home: Home, settings: Settings) -> Iterator[SetupFinding]:
     target = settings.target.file
     remote = Remote(target.repo, settings.secrets.get("GITHUB_TOKEN") or None)
     try:
-        with look(home, remote, target.branch) as found:
-            survey = found.survey(bool(target.packages))
+        with look(home, remote, target.branch) as (mirror, commit):
+            survey = survey_at(mirror, commit, bool(target.packages))
             for text in findings.what_is_not_run(survey):
                 yield SetupFinding("not run", True, text)
             if wanted := 0 if target.python else findings.lacking_python(survey, sys.version_info.minor):
                 yield _python(settings, wanted)
             else:
-                yield _run(Place(home, settings), found, survey)
+                yield _run(TargetPlace(home, settings), mirror, commit, survey)
     except TeamError as problem:
         yield SetupFinding("tests", False, str(problem))
 
@@ -113,7 +102,7 @@ def _python(settings: Settings, wanted: int) -> SetupFinding:
     return SetupFinding("tests", False, f"{told} {where}")
 
 
-def _run(place: Place, found: Look, survey: TargetSurvey) -> SetupFinding:
+def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) -> SetupFinding:
     target = place.settings.target
     where = f"config/targets/{target.name}.yaml"
     command = survey.test(target.file.test)
@@ -122,7 +111,7 @@ def _run(place: Place, found: Look, survey: TargetSurvey) -> SetupFinding:
         return SetupFinding("tests", True, f"{said}: nothing can be shown, so every change waits for you ({where})")
     with closing(BoxWorkshop(place, lambda _line: None)) as workshop:
         try:
-            raw = workshop.bench(found.mirror).run(SuiteOrder(found.commit, command, cover=False))
+            raw = workshop.bench(mirror).run(SuiteOrder(commit, command, cover=False))
         except BrokenSetup as problem:
             return SetupFinding("tests", False, str(problem))
     run = read_run(raw)
