@@ -27,6 +27,7 @@ from sisimpur.agents.qa.runner.environment_store import (
     dependency_files,
 )
 from sisimpur.agents.qa.runner.suite import Environment
+from sisimpur.agents.qa.survey.target_survey import LOCKED, TargetSurvey
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Unavailable
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.repo.mirror import Mirror
@@ -261,6 +262,45 @@ def test_an_environment_that_nobody_could_use_is_refused_and_removed(
     assert how in str(e.value)
     assert left_in(target) == []
     assert (REPOSITORY / "main.py").exists()
+
+
+POETRY = """
+[[package]]
+name = "attrs"
+version = "24.1.0"
+[[package]]
+name = "colorama"
+version = "0.4.5"
+[[package]]
+name = "colorama"
+version = "0.4.6"
+[[package]]
+name = "mine"
+version = "1.0"
+source = { type = "git" }
+"""
+PIPENV = """{"_meta": {}, "default": {"attrs": {"version": "==24.1.0"}, "mine": {"git": "x"}},
+"develop": {"colorama": {"version": "==0.4.6", "markers": "os_name == 'nt'"}}}"""
+
+
+@pytest.mark.parametrize(
+    ("lock", "text", "said"),
+    [
+        pytest.param("poetry.lock", POETRY, ["attrs==24.1.0"], id="one version of a name, of the index"),
+        pytest.param("pdm.lock", POETRY, ["attrs==24.1.0"], id="pdm"),
+        pytest.param(
+            "Pipfile.lock", PIPENV, ["attrs==24.1.0", "colorama==0.4.6; os_name == 'nt'"], id="pipenv, with conditions"
+        ),
+    ],
+)
+def test_what_a_lock_file_says_is_read_by_the_command_itself(
+    tmp_path: Path, lock: str, text: str, said: list[str]
+) -> None:
+    (tmp_path / lock).write_text(text)
+    read = TargetSurvey([lock], lambda _: text).setup.partition(" && ")[0].replace(LOCKED, "locked")
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    assert process.run(["sh", "-c", read], cwd=tmp_path, env=env, timeout=30).ok
+    assert (tmp_path / "locked").read_text().splitlines() == said
 
 
 FROM_THE_INDEX = """

@@ -20,13 +20,14 @@ import pytest
 
 from sisimpur.cli.app import main
 from sisimpur.cli.commands.day import failed_today
+from sisimpur.cli.setup.folders import PACKAGES
 from sisimpur.cli.terminal.arguments import CHECKOUT, parse
 from sisimpur.cli.terminal.printing import command, pasteable
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.system.process import Finished, run
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.accepted import GOLDEN
-from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
+from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, git, goals_of, plans, reads, repository, task
 from tests.repositories import shell
 
 ROOT = Path(__file__).parents[2]
@@ -565,6 +566,28 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "research",
     ]
     assert "all stopped" in next(finding["detail"] for finding in found if finding["name"] == "sandbox")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("imported", "test", "ok", "said"),
+    [
+        ("os", "", True, "2 ran in"),
+        ("freezegun", "", False, "ModuleNotFoundError: freezegun (tests/test_app.py:1): add freezegun to `setup:` in"),
+        ("freezegun", "none", True, "`test: none`: nothing can be shown"),
+    ],
+)
+def test_the_doctor_runs_the_tests_once_and_says_what_to_write(
+    stage: Stage, imported: str, test: str, ok: bool, said: str
+) -> None:
+    (stage.root / "site/tests").mkdir()
+    (stage.root / "site/tests/test_app.py").write_text(f"import {imported}\ndef test_a(): ...\ndef test_b(): ...\n")
+    git(stage.root / "site", "add", ".")
+    git(stage.root / "site", "commit", "-q", "-m", "tests")
+    with (stage.home.targets / "site.yaml").open("a") as file:
+        file.write(f"packages: {PACKAGES}\ntest: {test!r}\n")
+    found = {finding["name"]: finding for finding in json.loads(at(stage, "doctor", "--json").text)}
+    assert found["tests"]["ok"] is ok and said in found["tests"]["detail"]
 
 
 @pytest.mark.parametrize(

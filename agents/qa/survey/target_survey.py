@@ -28,7 +28,8 @@ PINS = (
 )
 PIPENV = (
     "import json,sys;d=json.load(open(sys.argv[1]));"
-    '[print(n+x["version"]) for k in ("default","develop") for n,x in d[k].items() if "version" in x]'
+    '[print(n+x["version"]+("; "+x["markers"] if "markers" in x else ""))'
+    ' for k in ("default","develop") for n,x in d[k].items() if "version" in x]'
 )
 REQUIREMENTS = re.compile(
     r"(requirements([-_.](dev|tests?|testing|develop))?|(dev|tests?|testing)[-_.]requirements)\.txt"
