@@ -84,7 +84,7 @@ class TargetSurvey:
         there = _folders(self.paths)
         if not there or not there[0]:
             return (self._part(""),)
-        is_tested = any(holds_tests(path) and ("/" not in path or path.split("/")[0] in HERE) for path in self.paths)
+        is_tested = any(path.partition("/")[0] in (*HERE, path) and holds_tests(path) for path in self.paths)
         return tuple(map(self._part, (*([""] if is_tested else ()), *there[:MOST_PARTS])))
 
     @property
