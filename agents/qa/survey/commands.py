@@ -40,9 +40,6 @@ class Part:
     paths: Collection[str]
     manifests: Manifests
 
-    def has(self, *paths: str) -> bool:
-        return any(path in self.paths for path in paths)
-
     def read(self, path: str) -> str:
         return self.manifests.read(path) if path in self.paths else ""
 
@@ -58,7 +55,7 @@ class Part:
 
 def holds_tests(path: str) -> bool:
     name = path.rpartition("/")[2]
-    return is_test_file(path) and name.endswith(".py") and "test" in name and not configures_tests(path)
+    return name.endswith(".py") and "test" in name and is_test_file(path) and not configures_tests(path)
 
 
 def command_of(part: Part) -> str:

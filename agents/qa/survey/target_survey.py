@@ -173,7 +173,7 @@ class TargetSurvey:
         if asked := () if is_exported else self._asked(part, is_package, files):
             yield f"{pip} {shlex.join(asked)}"
         if is_package and alone:
-            stub = "" if part.has("setup.py", "pyproject.toml") else f"{STUB} && "
+            stub = f"{STUB} && " if not {"setup.py", "pyproject.toml"} & {*part.paths} else ""
             yield f"{stub}{pip} --use-pep517 -e {shlex.quote(_place(part))}"
 
     def _asked(self, part: Part, is_package: bool, files: Iterable[str]) -> tuple[str, ...]:
@@ -186,9 +186,7 @@ class TargetSurvey:
 
 def _place(part: Part) -> str:
     """`.[test]`, with the extras that it has; those of a setup.py nobody knows, and pip only warns about others."""
-    known = part.manifests.extras()
-    if not known and part.has("setup.py"):
-        known = WANTED
+    known = part.manifests.extras() or (WANTED if "setup.py" in part.paths else ())
     place = f"./{part.folder}" if part.folder else "."
     return f"{place}[{','.join(known)}]" if known else place
 
