@@ -121,7 +121,7 @@ def test_a_day_names_what_was_mended_what_is_not_clear_and_what_is_too_large(
         ),
     ],
 )
-def test_tests_that_cannot_be_run_are_the_owners_to_mend(stage: Stage, problem: Exception, said: str) -> None:
+def test_tests_that_cannot_be_installed_are_the_owners_to_mend(stage: Stage, problem: Exception, said: str) -> None:
     def tests(_: Mapping[str, str]) -> Mapping[str, str]:
         raise problem
 
