@@ -1,6 +1,6 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test test-fast test-all check start stop status logs budget doctor bench bench-check bench-gates bench-goals house soak crash chaos lock
+.PHONY: help setup demo test test-fast test-all check start stop status logs budget doctor bench bench-check bench-gates bench-goals bench-layouts house soak crash chaos lock
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
@@ -34,6 +34,8 @@ bench-gates:  ## right and wrong changes at the gates, without a model's help (t
 	@$(PY) -m bench.gates $(ARGS)
 bench-goals:  ## goals of five repositories, and what the prompts withhold from a capable reader (ten minutes; ARGS="--only ID")
 	@$(PY) -m bench.goals $(ARGS)
+bench-layouts:  ## thirteen layouts of a Python repository, each measured without a line by hand (fifteen minutes)
+	@$(PY) -m bench.layouts $(ARGS)
 house:    ## the size and shape of the code: before, target, now (ARGS=--json, or --walk to measure a day anew)
 	@$(PY) -m bench.house $(ARGS)
 soak:     ## 300 days with outages, kills and an owner who edits, in minutes (ARGS="--days 60 --luck 7")

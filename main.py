@@ -3,8 +3,6 @@
 Exit codes: 0 done, 1 a named problem in one line, 2 wrong usage, 3 a bug (with the log file's name), 130 interrupted.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import sys
@@ -26,5 +24,6 @@ def main() -> int:
 if __name__ == "__main__":
     if PYTHON.exists() and Path(sys.prefix) != PYTHON.parent.parent and "setup" not in sys.argv[1:]:
         os.execv(PYTHON, [str(PYTHON), *sys.argv])  # noqa: S606  whatever `python` is: the team's packages are there
-
+    if sys.version_info < (3, 11):  # noqa: UP036  what comes next is not even read by an older one
+        sys.exit(f"needs Python 3.11 or later, this is {sys.version.split()[0]}; type: python3.11 main.py setup")
     sys.exit(main())

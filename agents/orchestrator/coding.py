@@ -15,7 +15,15 @@ from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent
 from sisimpur.agents.orchestrator.publishing import gate_text
-from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError, Unavailable
+from sisimpur.shared.model.errors import (
+    BrokenSetup,
+    Misconfigured,
+    ModelAway,
+    OutOfBudget,
+    Stumble,
+    TeamError,
+    Unavailable,
+)
 from sisimpur.shared.model.evidence import OLD_FAILS, ChangesRequested
 from sisimpur.shared.model.lifecycle import OPEN, Event, State
 from sisimpur.shared.model.naming import attempt_ref
@@ -52,6 +60,8 @@ class Coding:
         `asked`: digest of the words in the task's own file; `spec` may guard more.
         """
         base = self._review.branches.base(known)
+        if not self._is_measured(known, base):
+            return
         spec = self._without_waived(spec, known, base)
         correction = self._correction(spec, known, base, asked)
         if lands(known) and not self._goes_on(known, correction):
@@ -84,6 +94,17 @@ class Coding:
             self._note(spec.id, answer, correction, number)
         finally:
             remove_folder(folder)
+
+    def _is_measured(self, known: TaskRecord, base: str) -> bool:
+        """Whether the tests of its base run: a change that nobody can measure is not paid for."""
+        self._engine()
+        try:
+            with self._books.runs.unlocked("qa", known.id) as run:
+                self._gates.qa().require_base(run, base)
+        except BrokenSetup as problem:
+            self._gates.leave(known, problem)
+            return False
+        return True
 
     def _without_waived(self, spec: TaskSpec, known: TaskRecord, base: str) -> TaskSpec:
         """What one that it begins without would have created, it creates itself."""

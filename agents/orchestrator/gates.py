@@ -121,10 +121,10 @@ class Gatekeeper:
             earlier = gates.evidence(known.id, found.writing.before) if found.writing.before else None
             unrun = earlier.uncovered if earlier else NO_LINES
             with self._books.runs.unlocked("qa", known.id, number_of_attempt(known)) as run:
+                qa.require_base(run, branch.base)
                 evidence = qa.check(run, spec, branch, written, unrun)
         except BrokenSetup as problem:
-            self.problems.append(f"{known.id}: {problem}")
-            self._books.transitions.back_off(known.id, str(problem))
+            self.leave(known, problem)
         except Stumble as problem:
             gates.no_end(known.id, found.commit)  # the third is the last
             self._books.tell(f"{known.id}: {problem}")
@@ -132,6 +132,11 @@ class Gatekeeper:
             evidence = self._independent.heard(qa, number_of_attempt(known), spec, branch, evidence)
             gates.keep_evidence(known.id, replace(evidence, asked=spec.asked))
             self._books.tell(f"{known.id}: {gate_text.summary(evidence)}")
+
+    def leave(self, known: TaskRecord, problem: BrokenSetup) -> None:
+        """Leave it for a while: it is tried again by itself, at once when the settings change."""
+        self.problems.append(f"{known.id}: {problem}")
+        self._books.transitions.back_off(known.id, str(problem))
 
     def _proven(self, known: TaskRecord, branch: Branch) -> Evidence | None:
         gates, tree = self._review.gates, self._review.branches.mirror.tree_id(branch.commit)

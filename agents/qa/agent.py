@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
 from typing import Protocol
 
 from sisimpur.agents.qa import test_writer
@@ -13,16 +14,17 @@ from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, no_base, problems, proving
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.proof import said_by
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
-from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for, read_run
+from sisimpur.agents.qa.survey.target_survey import survey_at
+from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.change import paths_of
-from sisimpur.shared.model.errors import BrokenSetup
+from sisimpur.shared.model.errors import BrokenSetup, Refused
 from sisimpur.shared.model.evidence import NO_LINES, Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.work import Branch, Measure, Run, TaskSpec
@@ -67,6 +69,7 @@ class Qa:
     log: Log
     mends: Callable[[str], str] = lambda _: ""
     tools: Mapping[str, Finds] = field(default_factory=dict)
+    in_turn: Lock = field(default_factory=Lock, compare=False)
 
     def check(
         self,
@@ -117,6 +120,19 @@ class Qa:
         gathering = self._of_commit(run, commit)
         return gathering.base() if gathering.subject.command else SuiteRun("no tests", 0)
 
+    def require_base(self, run: Run, commit: str) -> None:
+        """BrokenSetup if nothing can be measured by this commit: no model is paid for what nobody could test.
+
+        One at a time: who comes second finds the run kept. Misconfigured, Unavailable: as `check`.
+        """
+        with self.in_turn:
+            try:
+                found = self.base(run, commit)
+            except Refused as reason:  # a submodule, a link that leads out
+                raise BrokenSetup(f"the target cannot be laid out: {reason}; `doctor` says what follows") from None
+        if not is_usable(found):
+            raise BrokenSetup(f"{no_base(found)}; mend `setup:` or `test:` in config/targets, or write `test: none`")
+
     def together(self, run: Run, commit: str) -> SuiteRun:
         """As `base`, of a commit that stands on no branch: nobody is told that the target's own tests said so."""
         gathering = self._of_commit(run, commit)
@@ -124,7 +140,7 @@ class Qa:
 
     def _of_commit(self, run: Run, commit: str) -> Gathering:
         paths = paths_of(self.source, commit)
-        command = self._command_at(commit, paths)
+        command = self._command_at(commit)
         subject = Subject(
             run, Branch("", commit, commit), command, Touched((), patterns=self.policy.tests), SuiteFiles(paths)
         )
@@ -185,7 +201,7 @@ class Qa:
 
     def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
         """A change does not choose its own command, unless it brings the first tests."""
-        command = self._command_at(branch.base, texts.before) or self._command_at(branch.commit, texts.after)
+        command = self._command_at(branch.base) or self._command_at(branch.commit)
         touched = texts.touched
         return Subject(
             run,
@@ -198,10 +214,8 @@ class Qa:
             moved=texts.moved,
         )
 
-    def _command_at(self, commit: str, paths: frozenset[str]) -> str:
-        named = PYTEST_SECTIONS.items()
-        is_named = any(path in paths and sign in text_of(self.source, commit, path) for path, sign in named)
-        return command_for(self.policy.command, paths, is_named)
+    def _command_at(self, commit: str) -> str:
+        return survey_at(self.source, commit).test(self.policy.command)
 
     def _box(self, commit: str) -> str:
         return f"{self.bench.quality} {self.bench.label(commit)}"

@@ -97,8 +97,7 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
     renamed = {old: new for old, new in texts.renamed.items() if new in here}
     yield from _configuration(touched)
     if not is_usable(runs.base):
-        text = f"the tests of the base come to no end, so nothing can be compared: {_reason(runs.base)}"
-        yield Problem("no evidence", text, "ask owner")
+        yield Problem("no evidence", no_base(runs.base), "ask owner")
     elif not runs.change.is_whole:
         yield Problem("no evidence", f"the tests come to no end: {_reason(runs.change)}", "correct")
     else:
@@ -128,6 +127,10 @@ def is_red(task: TaskSpec, touched: Touched, places: SuiteFiles, texts: Texts, r
 def is_usable(base: SuiteRun) -> bool:
     """A base without tests is nothing to compare with, and needs nothing."""
     return base.is_whole or base.end == "no tests"
+
+
+def no_base(base: SuiteRun) -> str:
+    return f"the tests of the base come to no end, so nothing can be compared: {_reason(base)}"
 
 
 # --- the change against its base -----------------------------------------------------------------------------

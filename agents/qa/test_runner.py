@@ -16,7 +16,7 @@ from typing import NoReturn
 from sisimpur.agents.qa.coverage_checker import by_folder, executable, read_coverage
 from sisimpur.agents.qa.runner.suite import MAX_REPORT, RawTestRun
 from sisimpur.agents.qa.traces import excerpt
-from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
+from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun
 
 LONGEST_ID = 300  # characters
 LONGEST_TRACE = 1_500  # as much as is shown of one
@@ -25,34 +25,6 @@ LONGEST_OUTPUT = 20_000
 PLACE = re.compile(r"[^:\s][^:\n]{0,400}:\d{1,7}")
 RANK: dict[str, int] = {"passed": 0, "skipped": 1, "failed": 2}
 NO_TESTS = 5  # how pytest, and unittest since Python 3.12, end when there is nothing to run
-PYTEST_FILES = {"pytest.ini", ".pytest.ini", "conftest.py"}
-PYTEST_SECTIONS = {"pyproject.toml": "[tool.pytest", "setup.cfg": "[tool:pytest]", "tox.ini": "[pytest]"}
-
-
-# --- the command ---------------------------------------------------------------------------------------------
-
-
-def command_for(configured: str, paths: Collection[str], names_pytest: bool = False) -> str:
-    """Command for the tests of a repository with these paths; empty: it has none.
-
-    `names_pytest`: a file with room for more than that, such as pyproject.toml, configures pytest.
-    """
-    if configured.strip():
-        return configured.strip()
-    names = {path.rpartition("/")[2] for path in paths}
-    if not any(map(_holds_tests, paths)):
-        return ""
-    if "manage.py" in paths and not names_pytest and not names & PYTEST_FILES:
-        return "python manage.py test"
-    if all(path.rpartition("/")[2] == "test.py" for path in paths if _holds_tests(path)):
-        return "python -m pytest -o 'python_files=test.py test_*.py *_test.py'"
-    return "python -m pytest"
-
-
-def _holds_tests(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return is_test_file(path) and name.endswith(".py") and "test" in name and not configures_tests(path)
-
 
 # --- the report ----------------------------------------------------------------------------------------------
 

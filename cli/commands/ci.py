@@ -29,8 +29,7 @@ from sisimpur.agents.devops.ci.ci_workflow import (
     runs_on_pulls,
 )
 from sisimpur.agents.devops.ci.workflow_lint import Linted, lint_workflow
-from sisimpur.agents.qa.runner.environment_store import default_setup
-from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import plain
 from sisimpur.cli.wiring.forge import TargetCode, open_code
@@ -195,16 +194,14 @@ def _standing(mirror: Mirror) -> list[str]:
 def _order(records: Records, mirror: Mirror, commit: str) -> CiOrder:
     """Collect what the team itself installs and runs for this commit."""
     target = records.settings.target.file
-    paths = {entry.path for entry in mirror.tree(commit)}
-    pyproject = _text(mirror, commit, "pyproject.toml")
-    names_pytest = any(sign in _text(mirror, commit, path) for path, sign in PYTEST_SECTIONS.items() if path in paths)
+    survey = survey_at(mirror, commit)
     team = TeamTests(
-        setup=target.setup.strip() or default_setup(paths, pyproject),
-        test=command_for(target.test, paths, names_pytest),
+        setup=target.setup.strip() or survey.setup,
+        test=survey.test(target.test),
         python=_version(target.python),
         minutes=math.ceil(2 * target.minutes) + 5,  # the set-up and the tests, each as long as it may take here
     )
-    return order_for(paths, pyproject, target.branch, team)
+    return order_for(set(survey.paths), survey.read("pyproject.toml"), target.branch, team)
 
 
 def _version(python: str) -> str:

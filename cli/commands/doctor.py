@@ -13,7 +13,8 @@ from pathlib import Path
 
 from sisimpur.cli.commands.deploy_check import deploy_findings
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import pasteable, plain
+from sisimpur.cli.terminal.printing import pasteable, plain_block
+from sisimpur.cli.views.target import suite_findings
 from sisimpur.cli.wiring.config_watch import open_to_others
 from sisimpur.cli.wiring.forge import github_name, open_github
 from sisimpur.cli.wiring.records import aider_python
@@ -42,7 +43,7 @@ def doctor(arguments: Arguments) -> int:
         finding = replace(finding, detail=pasteable(finding.detail, arguments.home))
         found.append(finding)
         if not arguments.json:
-            print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<14}  {plain(finding.detail)}", flush=True)
+            print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<14}  {plain_block(finding.detail)}", flush=True)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in found], indent=2))
     return 0 if all(finding.ok for finding in found) else 1
@@ -53,7 +54,8 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
     yield _check("git", _git)
     yield _check("home", lambda: _home(home, chosen))
     yield _check("disk", lambda: _disk(home))
-    yield from _sandbox()
+    box = tuple(_sandbox())
+    yield from box
     settings = None
     try:
         settings = load(home)
@@ -69,7 +71,10 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         yield _check("prices", lambda: _prices(settings))
         if settings.agents.planner.ahead is not None:
             yield SetupFinding("planner.ahead", True, "has no effect any more; take it out of config/agents.yaml")
-        yield _check("target", lambda: _target(home, settings))
+        target = _check("target", lambda: _target(home, settings))
+        yield target
+        if target.ok and all(finding.ok for finding in box):
+            yield from suite_findings(home, settings)
         yield _check("messages", lambda: _messages(settings))
         yield _check("research", lambda: _research(home, settings))
         yield from _github(settings)

@@ -8,7 +8,7 @@ import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
@@ -27,6 +27,9 @@ from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import Waivers
 from sisimpur.shared.system.clock import Clock, SystemClock
 from sisimpur.shared.system.paths import Home, create_text
+
+if TYPE_CHECKING:
+    from sisimpur.shared.repo.remote import Remote
 
 CONFIG = ("agents.yaml", "policy.yaml", "schedules.yaml", ".env.example")
 VISION = """# Vision
@@ -65,17 +68,20 @@ def init(arguments: Arguments) -> int:
 def make_home(home: Home, target: str, branch: str = "") -> str:
     """Make the home, or complete it; what the owner has written stays. Return a line about its target."""
     from sisimpur.shared.config.settings import read_secrets
+    from sisimpur.shared.repo.remote import Remote
 
     url = _address(target)
     _keep_apart(home, url)
+    found = _found_branch(home, url, branch, "") if url.startswith("/") else ""  # else nothing half-made is left
     try:
         home.make()
         _copy_defaults(home)
     except OSError as error:
         raise Misconfigured(f"{home.root} cannot be made ({error.strerror}); choose another --home") from None
-    found = _found_branch(home, url, branch, read_secrets(home).get("GITHUB_TOKEN"))
+    token = read_secrets(home).get("GITHUB_TOKEN")
+    found = found or _found_branch(home, url, branch, token)
     name = _name_of(url)
-    _write_target(home, name, url, found)
+    _write_target(home, name, Remote(url, token or None), found)
     if home.database.exists():
         PlanRepository(Database(home.database)).name_target(url, SystemClock().now())
     return f"target: {name} ({url}, branch {found})"
@@ -117,6 +123,9 @@ def _address(target: str) -> str:
     """Make a path absolute; Remote judges everything else."""
     path = Path(target).expanduser()
     if path.is_dir():
+        if not any((path / name).exists() for name in (".git", "HEAD")):
+            begin = f"git init -b main {shlex.quote(str(path))}"
+            raise Misconfigured(f"{path} is a folder without git; make it a repository with a first commit: {begin}")
         return str(path.resolve())
     if target.startswith(("/", "./", "../", "~")):
         raise Misconfigured(f"there is no repository at {target}; give the path or the https address of one")
@@ -127,14 +136,16 @@ def _name_of(url: str) -> str:
     return re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
 
 
-def _write_target(home: Home, name: str, url: str, branch: str) -> None:
+def _write_target(home: Home, name: str, remote: Remote, branch: str) -> None:
+    from sisimpur.cli.views.target import proposed
+
     path = home.targets / f"{name}.yaml"
     others = [other.name for other in home.targets.glob("*.yaml") if other.name not in ("example.yaml", path.name)]
     if others:
         raise Misconfigured(f"this home already works on {others[0]}; use another --home for each target")
     if not path.exists():
-        text = f'repo: {json.dumps(url)}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
-        create_text(path, text, home.temporary)
+        text = f'repo: {json.dumps(remote.url)}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
+        create_text(path, text + proposed(home, remote, branch), home.temporary)
 
 
 # --- approve, reject, retry, cancel, unblock, retest ---------------------------------------------------------

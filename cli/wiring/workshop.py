@@ -15,9 +15,11 @@ from sisimpur.agents.planner.facts.asking import Lints
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
 from sisimpur.cli.wiring.records import Records, aider_python
+from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.box import Box, JobLimits, Stoppable
 from sisimpur.shared.sandbox.bubblewrap import never
+from sisimpur.shared.system.paths import Home
 
 if TYPE_CHECKING:
     from sisimpur.agents.coder.engine.aider_runner import AiderEngine
@@ -58,12 +60,23 @@ class Workshop(Protocol):
     def close(self) -> None: ...
 
 
+class WorkshopPlace(Protocol):
+    """Where it works, and for which target."""
+
+    @property
+    def home(self) -> Home: ...
+    @property
+    def settings(self) -> Settings: ...
+
+
 class BoxWorkshop:
     """The sandbox of this machine, found and attacked once. `stop`: whether what runs in it is to end, at once."""
 
-    def __init__(self, records: Records, print_line: Callable[[str], None], stop: Callable[[], bool] = never) -> None:
-        self._home = records.home
-        self._settings = records.settings
+    def __init__(
+        self, place: WorkshopPlace, print_line: Callable[[str], None], stop: Callable[[], bool] = never
+    ) -> None:
+        self._home = place.home
+        self._settings = place.settings
         self._print_line = print_line
         self._stop = stop
         self._benches: list[BoxBench] = []

@@ -243,9 +243,9 @@ class TargetFile(SettingsPart):
     inbox: InboxSettings = InboxSettings()
     """Who else than VISION.md says what is wanted: issues and comments at GitHub."""
     setup: str = Field(default="", max_length=2_000)
-    """The command that installs what the tests need; empty: what requirements*.txt and pyproject.toml ask for."""
+    """The command that installs what the tests need; empty: what the repository's own files ask for."""
     test: str = Field(default="", max_length=2_000)
-    """The command that runs the tests; empty: pytest, or manage.py test."""
+    """The command that runs the tests; empty: what the repository's files run; `none`: no change is tested."""
     tests: tuple[Pattern, ...] = ()
     """Paths of the tests and of what is only for them; empty: what held tests when they were last run, and helpers."""
     python: str = Field(default="", max_length=500)

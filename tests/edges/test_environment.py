@@ -24,10 +24,10 @@ from sisimpur.agents.qa.runner.environment_store import (
     Environments,
     EnvironmentStore,
     Setup,
-    default_setup,
     dependency_files,
 )
 from sisimpur.agents.qa.runner.suite import Environment
+from sisimpur.agents.qa.survey.target_survey import LOCKED, TargetSurvey
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Unavailable
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.repo.mirror import Mirror
@@ -264,6 +264,45 @@ def test_an_environment_that_nobody_could_use_is_refused_and_removed(
     assert (REPOSITORY / "main.py").exists()
 
 
+POETRY = """
+[[package]]
+name = "attrs"
+version = "24.1.0"
+[[package]]
+name = "colorama"
+version = "0.4.5"
+[[package]]
+name = "colorama"
+version = "0.4.6"
+[[package]]
+name = "mine"
+version = "1.0"
+source = { type = "git" }
+"""
+PIPENV = """{"_meta": {}, "default": {"attrs": {"version": "==24.1.0"}, "mine": {"git": "x"}},
+"develop": {"colorama": {"version": "==0.4.6", "markers": "os_name == 'nt'"}}}"""
+
+
+@pytest.mark.parametrize(
+    ("lock", "text", "said"),
+    [
+        pytest.param("poetry.lock", POETRY, ["attrs==24.1.0"], id="one version of a name, of the index"),
+        pytest.param("pdm.lock", POETRY, ["attrs==24.1.0"], id="pdm"),
+        pytest.param(
+            "Pipfile.lock", PIPENV, ["attrs==24.1.0", "colorama==0.4.6; os_name == 'nt'"], id="pipenv, with conditions"
+        ),
+    ],
+)
+def test_what_a_lock_file_says_is_read_by_the_command_itself(
+    tmp_path: Path, lock: str, text: str, said: list[str]
+) -> None:
+    (tmp_path / lock).write_text(text)
+    read = TargetSurvey([lock], lambda _: text).setup.partition(" && ")[0].replace(LOCKED, "locked")
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    assert process.run(["sh", "-c", read], cwd=tmp_path, env=env, timeout=30).ok
+    assert (tmp_path / "locked").read_text().splitlines() == said
+
+
 FROM_THE_INDEX = """
 import sys
 from pathlib import Path
@@ -435,34 +474,6 @@ def test_other_settings_need_another_environment(target: Target, changed: dict[s
 
 
 EDITABLE = "pip install --use-pep517 -e '.[test,tests,testing]'"
-
-
-@pytest.mark.parametrize(
-    ("paths", "pyproject", "command"),
-    [
-        pytest.param(["README.md", "deep/requirements.txt"], "", "", id="nothing to install"),
-        pytest.param(["requirements.txt"], "", "pip install -r requirements.txt", id="requirements"),
-        pytest.param(
-            ["requirements-dev.txt", "test-requirements.txt", "requirements.txt", "requirements-docs.txt", "x.txt"],
-            "",
-            "pip install -r requirements.txt -r requirements-dev.txt -r test-requirements.txt",
-            id="those for tests too, in one go, the plain one first",
-        ),
-        pytest.param(["requirements.txt", "requirements.dev.txt"], "",
-                     "pip install -r requirements.txt -r requirements.dev.txt", id="with a dot"),
-        pytest.param(["setup.py"], "", EDITABLE, id="setup.py"),
-        pytest.param(["pyproject.toml"], "[project]\nname='a'",
-                     EDITABLE, id="a project"),
-        pytest.param(["pyproject.toml"], "# x\n[ build-system ]\n",
-                     EDITABLE, id="a build system"),
-        pytest.param(["pyproject.toml"], "[tool.project]\n[projects]\nx='[project]'", "", id="only settings of tools"),
-        pytest.param(["requirements.txt", "setup.py"], "",
-                     f"pip install -r requirements.txt && {EDITABLE}", id="both"),
-        pytest.param(["requirements.txt; rm -rf ~", "requirements.txt\n"], "", "", id="no name of a file is a command"),
-    ],
-)  # fmt: skip
-def test_the_command_for_who_says_nothing(paths: list[str], pyproject: str, command: str) -> None:
-    assert default_setup(paths, pyproject) == command
 
 
 def test_the_way_to_the_index_is_open_only_while_something_is_installed_from_it(target: Target) -> None:

@@ -13,7 +13,7 @@ from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.wiring.records import Records
-from sisimpur.shared.model.errors import BrokenSetup, Misconfigured
+from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused
 from sisimpur.shared.sandbox.box import refusal
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
@@ -112,15 +112,35 @@ def test_a_day_names_what_was_mended_what_is_not_clear_and_what_is_too_large(
     assert message(stage) == lines[3]
 
 
-def test_tests_that_cannot_be_installed_are_the_owners_to_mend(stage: Stage) -> None:
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        pytest.param(BrokenSetup(NO_ENVIRONMENT), "have no environment", id="not installed"),
+        pytest.param(
+            Refused("'lib': a submodule: not supported"), "cannot be laid out: 'lib': a sub", id="a submodule"
+        ),
+    ],
+)
+def test_tests_that_cannot_be_installed_are_the_owners_to_mend(stage: Stage, problem: Exception, said: str) -> None:
     def tests(_: Mapping[str, str]) -> Mapping[str, str]:
-        raise BrokenSetup(NO_ENVIRONMENT)
+        raise problem
 
     stage.tests = tests
-    assert "have no environment" in stage.run_day()[0]
-    assert stage.states() == {ID: "in_review"}
+    assert said in stage.run_day()[0]
+    assert stage.states() == {ID: "backlog"}
+    assert stage.jobs == [], "nobody is paid for what nobody can test"
     assert how_it_goes(stage) == [f"- environment → your turn: `{ID}`"]
     assert message(stage) == ""
+
+
+def test_what_the_base_cannot_show_is_coded_as_soon_as_it_can(stage: Stage) -> None:
+    """A runner that crashes on the base is as good as none; `setup:` mended, the next look begins by itself."""
+    stage.crashes = True
+    (problem,) = stage.run_day()
+    assert "come to no end" in problem and "in config/targets, or write `test: none`" in problem
+    assert stage.jobs == [] and stage.states() == {ID: "backlog"}
+    stage.crashes = False
+    assert stage.run_day() == [] and stage.states() == {ID: "completed"}
 
 
 def test_no_sandbox_is_named_once_for_all_tasks(stage: Stage) -> None:

@@ -168,6 +168,7 @@ class ScriptedBench:
     quality: str = "full"
     trace: str = "AssertionError"  # of every test that fails
     unrun: Callable[[Mapping[str, str]], Mapping[str, Sequence[int]]] | None = None  # lines that no test runs, by file
+    crashes: bool = False
 
     def label(self, commit: str) -> str:
         return f"{self.quality} box of a story"
@@ -187,7 +188,8 @@ class ScriptedBench:
         for test, outcome in found.items():
             place = {"where": "app.py:1", "text": self.trace} if outcome == "failed" else {}
             lines.append({"test": test, "outcome": outcome, **place})
-        lines.append({"end": code, "ran": len(found)})
+        if not self.crashes:
+            lines.append({"end": code, "ran": len(found)})
         report = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
         return RawTestRun("exited", code, 0.1, "", report, self._counted(there))
 
@@ -230,6 +232,7 @@ class Stage:
     clock: HurriedClock = field(default_factory=HurriedClock)
     trace: str = "AssertionError"  # what each test that fails ends with
     unrun: Callable[[Mapping[str, str]], Mapping[str, Sequence[int]]] | None = None  # None: nobody counts
+    crashes: bool = False  # whether no run of the tests comes to its end
     lints: Callable[[Mapping[str, str]], Sequence[Lint]] = lambda _: ()  # what a linter finds in these files
     services: list[Notifier] = field(default_factory=list)  # where the owner reads messages
     prepared: list[str] = field(default_factory=list)  # commits whose tests' needs were asked for ahead
@@ -335,7 +338,9 @@ class ScriptedWorkshop:
 
     def bench(self, mirror: Mirror) -> Bench:
         self.sandbox()
-        return ScriptedBench(mirror, self.stage.tests, trace=self.stage.trace, unrun=self.stage.unrun)
+        return ScriptedBench(
+            mirror, self.stage.tests, trace=self.stage.trace, unrun=self.stage.unrun, crashes=self.stage.crashes
+        )
 
     def prepare(self, mirror: Mirror, commit: str) -> None:
         """Nothing is installed."""

@@ -20,13 +20,15 @@ import pytest
 
 from sisimpur.cli.app import main
 from sisimpur.cli.commands.day import failed_today
+from sisimpur.cli.setup.folders import PACKAGES
 from sisimpur.cli.terminal.arguments import CHECKOUT, parse
 from sisimpur.cli.terminal.printing import command, pasteable
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.system.process import Finished, run
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.accepted import GOLDEN
-from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
+from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, git, goals_of, plans, reads, repository, task
+from tests.repositories import shell
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -409,6 +411,38 @@ def test_init_twice_keeps_what_the_owner_wrote(stage: Stage) -> None:
     assert (stage.home.vision.read_text(), (stage.home.config / "policy.yaml").read_text()) == ("mine", "mine")
 
 
+def test_init_writes_down_what_it_found_and_what_is_not_run(stage: Stage) -> None:
+    repository(
+        stage.root / "shop", {"pyproject.toml": '[project]\nname="a"', "test_a.py": "", "web/package.json": "{}"}
+    )
+    assert typed("--home", str(stage.root / "h"), "init", "--target", str(stage.root / "shop")).code == 0
+    written = (stage.root / "h/config/targets/shop.yaml").read_text()
+    assert "#   languages: Python, JavaScript\n" in written and "#   not run: JavaScript (web/package.json)" in written
+    assert '# setup: "pip install --use-pep517 -e ."\n# test: "python -m pytest"\n' in written
+
+
+@pytest.mark.parametrize(
+    ("begin", "said"),
+    [
+        pytest.param("mkdir site", "is a folder without git; make it a repository", id="no git"),
+        pytest.param("git init -q -b main site", "is empty or names no main branch; push a first commit", id="empty"),
+    ],
+)
+def test_init_leaves_nothing_behind_where_there_is_nothing_to_work_on(tmp_path: Path, begin: str, said: str) -> None:
+    shell(begin, tmp_path)
+    done = typed("--home", str(tmp_path / "home"), "init", "--target", str(tmp_path / "site"))
+    assert done.code == 1 and said in in_one_line(done)
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_python_that_is_too_old_says_so_before_it_reads_anything_of_ours(tmp_path: Path) -> None:
+    """A copy without an environment beside it, under an interpreter that says it is old."""
+    text = (ROOT / "main.py").read_text().replace("sys.version_info <", "(3, 10, 4) <")
+    (tmp_path / "main.py").write_text(text)
+    done = run((sys.executable, str(tmp_path / "main.py"), "status"), env=ENVIRONMENT, timeout=60)
+    assert done.code == 1 and in_one_line(done).startswith("needs Python 3.11 or later, this is ")
+
+
 def test_a_second_target_needs_a_second_home(stage: Stage) -> None:
     other = repository(stage.root / "other")
     assert "use another --home" in in_one_line(at(stage, "init", "--target", str(other)))
@@ -527,10 +561,33 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "endpoint",
         "prices",
         "target",
+        "tests",
         "messages",
         "research",
     ]
     assert "all stopped" in next(finding["detail"] for finding in found if finding["name"] == "sandbox")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("imported", "test", "ok", "said"),
+    [
+        ("os", "", True, "2 ran in"),
+        ("freezegun", "", False, "ModuleNotFoundError: freezegun (tests/test_app.py:1): add freezegun to `setup:` in"),
+        ("freezegun", "none", True, "`test: none`: nothing can be shown"),
+    ],
+)
+def test_the_doctor_runs_the_tests_once_and_says_what_to_write(
+    stage: Stage, imported: str, test: str, ok: bool, said: str
+) -> None:
+    (stage.root / "site/tests").mkdir()
+    (stage.root / "site/tests/test_app.py").write_text(f"import {imported}\ndef test_a(): ...\ndef test_b(): ...\n")
+    git(stage.root / "site", "add", ".")
+    git(stage.root / "site", "commit", "-q", "-m", "tests")
+    with (stage.home.targets / "site.yaml").open("a") as file:
+        file.write(f"packages: {PACKAGES}\ntest: {test!r}\n")
+    found = {finding["name"]: finding for finding in json.loads(at(stage, "doctor", "--json").text)}
+    assert found["tests"]["ok"] is ok and said in found["tests"]["detail"]
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,11 @@ def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_it_answers_as_it_did(old: OldHome, view: str) -> None:
+    if view == "doctor":  # it would install what the tests need, and nobody in here leaves the machine
+        with next(path for path in (old.home / "config/targets").glob("*.yaml") if path.stem != "example").open(
+            "a"
+        ) as file:
+            file.write("test: none\n")
     found = old.asked(*view.split())
     if view == "budget":
         found = [day for day in found if day["day"] in LIVED]  # today is always there, too

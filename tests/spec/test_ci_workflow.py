@@ -25,7 +25,7 @@ from sisimpur.agents.devops.ci.ci_workflow import (
     render,
     runs_on_pulls,
 )
-from sisimpur.agents.qa.runner.environment_store import default_setup
+from sisimpur.agents.qa.survey.target_survey import TargetSurvey
 from sisimpur.shared.model.errors import Misconfigured
 
 
@@ -209,14 +209,15 @@ def test_what_cannot_stand_in_a_workflow_is_refused(wrong: dict[str, Any]) -> No
         "requirements;id.txt",
         "requirements-$(id).txt",
         "requirements.txt\nid",
-        "a/requirements.txt",
+        "$(id)/requirements.txt",
         "-r.txt",
         "'`id`.txt",
     ],
 )
 def test_no_file_name_of_the_repository_becomes_a_part_of_a_command(name: str) -> None:
     paths = {name, "app.py", "test_app.py"}
-    found = order_for(paths, "", "main", TeamTests(default_setup(paths), "python -m pytest", "3.12", 30))
+    team = TeamTests(TargetSurvey(paths, lambda _: "").setup, "python -m pytest", "3.12", 30)
+    found = order_for(paths, "", "main", team)
     assert found.setup == (TEST_TOOLS,)
 
 

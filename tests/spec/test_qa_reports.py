@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sisimpur.agents.qa.coverage_checker import drop, read_coverage, uncovered_changes
 from sisimpur.agents.qa.runner.suite import RawTestRun
-from sisimpur.agents.qa.test_runner import command_for, read_run
+from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import SuiteRun
 
@@ -214,31 +214,6 @@ def test_no_flipped_byte_makes_it_raise(tests: list[dict[str, Any]], data: st.Da
     whole = bytearray(honest(tests)[0])
     whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     read_run(RawTestRun("exited", 0, 1.0, "", bytes(whole)))
-
-
-# --- the command ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("configured", "paths", "command"),
-    [
-        pytest.param("make check", ["a.py"], "make check", id="the owner's word"),
-        pytest.param("", ["app.py", "tests/test_app.py"], "python -m pytest", id="plain tests"),
-        pytest.param("", ["manage.py", "shop/tests.py"], "python manage.py test", id="Django"),
-        pytest.param("", ["manage.py", "pytest.ini", "shop/tests.py"], "python -m pytest", id="Django with pytest"),
-        pytest.param("", ["manage.py", "conftest.py", "shop/tests.py"], "python -m pytest", id="with conftest.py"),
-        pytest.param("", ["app.py", "README.md"], "", id="no tests"),
-        pytest.param("", ["manage.py", "shop/views.py"], "", id="Django without tests"),
-        pytest.param("", ["app.py", "tests/data.json", "tests/__init__.py"], "", id="a folder without tests"),
-        pytest.param("", ["app.py", "conftest.py"], "", id="only a conftest.py"),
-    ],
-)
-def test_a_repository_shows_how_its_tests_are_run(configured: str, paths: list[str], command: str) -> None:
-    assert command_for(configured, paths) == command
-
-
-def test_a_section_for_pytest_in_another_file_counts_as_its_configuration() -> None:
-    assert command_for("", ["manage.py", "shop/tests.py"], names_pytest=True) == "python -m pytest"
 
 
 # --- coverage ------------------------------------------------------------------------------------------------

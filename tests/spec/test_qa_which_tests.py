@@ -11,7 +11,6 @@ import pytest
 from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.analysis.touched import SuiteFiles
 from sisimpur.agents.qa.analysis.which_tests import PythonTexts, holding_tests, misnamed, unnamed
-from sisimpur.agents.qa.test_runner import command_for
 from sisimpur.shared.model.evidence import Outcome, SuiteRun, rules
 from tests.spec.test_qa_agent import FILES, NEW, OLD, ROUNDED, RUN, SHOP, TASK, Stage
 
@@ -76,17 +75,6 @@ def test_a_test_of_qas_may_lie_beside_it_or_in_it(tmp_path: Path) -> None:
     stage.command = "python -m unittest test"
     order = stage.qa.tests_for(TASK, stage.branch, stage.check())
     assert (order.files, order.new_files) == (("test.py",), ()), "this command runs nothing else"
-
-
-@pytest.mark.parametrize(
-    ("paths", "command"),
-    [
-        (["shop.py", "test.py"], "python -m pytest -o 'python_files=test.py test_*.py *_test.py'"),
-        (["shop.py", "test.py", "tests/test_a.py"], "python -m pytest"),
-    ],
-)
-def test_the_command_finds_a_suite_that_is_one_file(paths: list[str], command: str) -> None:
-    assert command_for("", paths) == command
 
 
 def test_the_owners_word_on_what_is_a_test_decides(tmp_path: Path) -> None:

@@ -151,12 +151,12 @@ def _not_begun(
     troubles: Sequence[str], lives: Iterable[_Life], backed_off: Mapping[str, str]
 ) -> Iterator[ClassifiedFailure]:
     """What was missing: a sandbox, the tests' environment. For a task if the books name one, else for everybody."""
-    found = False
-    for life in lives:
-        told = [rest for text in troubles if (rest := _told_of(life.id, text))]
-        if cause := _away((backed_off.get(life.id, ""), *told)):
+    found, begun = False, {life.id: life.standing for life in lives}
+    for task in dict.fromkeys((*begun, *backed_off)):
+        told = [rest for text in troubles if (rest := _told_of(task, text))]
+        if cause := _away((backed_off.get(task, ""), *told)):
             found = True
-            yield ClassifiedFailure(life.id, cause, life.standing)
+            yield ClassifiedFailure(task, cause, begun.get(task, "open"))
     if not found and (cause := _away(troubles)):
         yield ClassifiedFailure("", cause)
 

@@ -112,7 +112,8 @@ PHRASES: dict[Cause, tuple[str, ...]] = {  # how a note begins; the first that f
     Cause.ENVIRONMENT: (
         r"crashed(: |$)",
         r"the meter refused: ",
-        r"the tests of \S+ have no environment: ",
+        r"the tests of (\S+ have no environment: |the base come to no end)",
+        r"the target cannot be laid out: ",
         r"the set-up of \S+ was ended \(",
         r"the tests were interrupted: ",
         r"no working sandbox",

@@ -39,6 +39,7 @@ MOST_LINES, MOST_LINE = 5, 200  # of what a failed command printed
 CAUSE = re.compile(r"(?:E|ERROR|[Ee]rror|fatal|\w{0,60}(?:Error|Exception)): (?!subprocess-exited-with-error)")
 
 SEEN = {"PATH": f"{ENV}/bin:/usr/bin:/bin", "VIRTUAL_ENV": ENV}  # at set-up and at test time
+VERSIONS = ("SETUPTOOLS_SCM_PRETEND_VERSION", "PDM_BUILD_SCM_VERSION", "PBR_VERSION", "UV_DYNAMIC_VERSIONING_BYPASS")
 QUIET = {
     "PIP_CONFIG_FILE": "/dev/null",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -47,7 +48,8 @@ QUIET = {
     "PIP_PROGRESS_BAR": "off",
     "PIP_RETRIES": "2",
     "UV_PROJECT_ENVIRONMENT": ENV,
-    "SETUPTOOLS_SCM_PRETEND_VERSION": "999.0.0",  # there is no git to ask, and no older version fits all who ask
+    "UV_PYTHON_DOWNLOADS": "never",
+    **dict.fromkeys(VERSIONS, "999.0.0"),  # there is no git to ask, and no older version fits all who ask
 }
 OFFLINE = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": PACKAGES, "UV_NO_INDEX": "1", "UV_FIND_LINKS": PACKAGES}
 PROXY = f"http://127.0.0.1:{METER_PORT}"
@@ -96,7 +98,7 @@ ENDS = {
 class Setup:
     """Settings of the owner about the tests' environment. `name`: the target's; `python`: an interpreter.
 
-    `command`: a line of shell; empty: see default_setup. `packages`: a folder of wheels to install from, then without
+    `command`: a line of shell; empty: see TargetSurvey. `packages`: a folder of wheels to install from, then without
     any network; else `hosts` are those of the package index.
     """
 

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from sisimpur.agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
 from sisimpur.agents.qa.runner.suite import PACKAGES, Environment
+from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.shared.model.errors import BrokenSetup, CommandFailed
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.repo.mirror import Mirror
@@ -153,29 +154,11 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
 
 # A file too many builds an environment too many; a file too few keeps an old one.
 DEPENDENCIES = (
-    *("pyproject.toml", "setup.py", "setup.cfg", "MANIFEST.in", "tox.ini", "Makefile"),
+    *("pyproject.toml", "setup.py", "setup.cfg", "MANIFEST.in", "tox.ini", "Makefile", "hatch.toml", "noxfile.py"),
     *("*requirements*.txt", "*requirements*.in", "requirements/", "reqs/", "*constraints*.txt"),
     *("*.lock", "*-lock.*", "*.lock.*", "pylock.*", "Pipfile", "environment*.y*ml"),
 )
-REQUIREMENTS = re.compile(
-    r"(requirements([-_.](dev|tests?|testing|develop))?|(dev|tests?|testing)[-_.]requirements)\.txt"
-)
 LIKELY = re.compile("|".join(re.escape(max(re.split("[*/]", one), key=len)) for one in DEPENDENCIES), re.IGNORECASE)
-PACKAGE = re.compile(r"^\s*\[\s*(project|build-system)\s*\]", re.MULTILINE)
-
-
-def default_setup(paths: Iterable[str], pyproject: str = "") -> str:
-    """The command for a repository with these files that says nothing itself; empty: nothing is to be installed.
-
-    `pyproject`: the text of its pyproject.toml. The package is installed as a reference to its files, so that what is
-    tested is what lies there; with its tests' extras, if it has them (pip warns about those that it has not).
-    """
-    there = set(paths)
-    files = sorted((path for path in there if REQUIREMENTS.fullmatch(path)), key=lambda path: (len(path), path))
-    steps = ["pip install" + "".join(f" -r {file}" for file in files)] if files else []
-    if "setup.py" in there or PACKAGE.search(pyproject):
-        steps.append("pip install --use-pep517 -e '.[test,tests,testing]'")
-    return " && ".join(steps)
 
 
 def dependency_files(tree: Iterable[TreeEntry], setup: str) -> tuple[tuple[str, str], ...]:
@@ -284,9 +267,8 @@ class Environments:
 
     def _read(self, commit: str) -> Asked:
         tree = self._mirror.tree(commit)
-        pyproject = self._mirror.read(commit, "pyproject.toml") or b""
-        paths = (entry.path for entry in tree)
-        command = self._setup.command.strip() or default_setup(paths, pyproject.decode("utf-8", "replace"))
+        is_offline = self._setup.packages is not None
+        command = self._setup.command.strip() or survey_at(self._mirror, commit, is_offline).setup
         return command, dependency_files(tree, command)
 
     def _parent(self, commit: str) -> str | None:

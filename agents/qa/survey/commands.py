@@ -1,0 +1,141 @@
+"""Texts of Makefile, tox.ini, noxfile.py and of tools' scripts -> the command that runs a part's tests. Pure.
+
+Of a command that ends in pytest or unittest only words of a short list of signs are kept: whatever else a repository
+writes there never reaches a shell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from sisimpur.agents.qa.survey.manifests import NAMED, Manifests, sections, within
+from sisimpur.shared.model.evidence import configures_tests, is_test_file
+
+NONE = "none"  # what the owner writes as `test:` where nothing is to be run
+PYTEST_FILES = {"pytest.ini", ".pytest.ini", "conftest.py"}
+PYTEST_SECTIONS = {"pyproject.toml": "[tool.pytest", "setup.cfg": "[tool:pytest]", "tox.ini": "[pytest]"}
+OWN_RUNNERS = ("runtests.py", "run_tests.py", "tests/runtests.py", "tests/run_tests.py")
+RUNS = re.compile(r"\b(?:pytest|py\.test|unittest|django(?:-admin)? test|manage\.py test|run_?tests\.py)\b")
+RECIPE = re.compile(r"^(?:unit)?tests?[ \t]*:(?!=)[^\n]*\n((?:\t[^\n]*\n?|\n)+)", re.MULTILINE)
+SESSION = re.compile(r"session\.run\(([^()]*)\)")
+VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*=[\w./:,-]+")
+DEFAULTED = re.compile(
+    r"\{posargs:([^{}]*)\}|\$?\$\{\w+:-([^{}]*)\}"
+)  # what stands there unless something else is typed
+FILLED = re.compile(r"\{[^{}]*\}|\$+\{[^{}]*\}|\$+\([^()]*\)|\$+[\w@*]+")
+SAFE = re.compile(r"[\w./:=@,*-]+")
+SETTINGS = re.compile(r"""DJANGO_SETTINGS_MODULE["']?\s*[,=]\s*["']?([\w.]+)""")
+BY_ITSELF = re.compile(r"__main__|^(?:unittest|pytest)\.main\(|sys\.exit\(", re.MULTILINE)  # a program, no module
+FOR_TESTS = re.compile(r"(?:.*/)?(?:settings/(?:tests?|testing)|tests?_settings|settings_tests?)\.py")
+MEANT = ("--ds=", "--import-mode=", "--rootdir=")  # of pytest's options, what decides whether tests are found
+
+
+@dataclass(frozen=True)
+class Part:
+    """A folder with manifests of its own. `paths`: of its files, from there; `folder`: empty for the repository's."""
+
+    folder: str
+    paths: Collection[str]
+    manifests: Manifests
+
+    def read(self, path: str) -> str:
+        return self.manifests.read(path) if path in self.paths else ""
+
+    @property
+    def configures_pytest(self) -> bool:
+        return any(sign in self.read(path) for path, sign in PYTEST_SECTIONS.items()) or "pytest.ini" in self.paths
+
+    @property
+    def has_tests(self) -> bool:
+        said = within(self.manifests.tool, "pytest", "ini_options", "python_files")
+        return any(map(holds_tests, self.paths)) or bool(said and any(map(is_test_file, self.paths)))
+
+
+def holds_tests(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.endswith(".py") and "test" in name and is_test_file(path) and not configures_tests(path)
+
+
+def command_of(part: Part) -> str:
+    """What runs its tests, from its own folder; empty: it has none."""
+    own = next((path for path in OWN_RUNNERS if BY_ITSELF.search(part.read(path))), "")
+    if not (part.has_tests or own):
+        return ""
+    told = next(filter(None, (_kept(line, part) for line in _told(part))), "")
+    names = {path.rpartition("/")[2] for path in part.paths}
+    if told and not told.startswith("python -m pytest"):
+        return told
+    if "manage.py" in part.paths and not part.configures_pytest and not names & PYTEST_FILES:
+        return f"python manage.py test{settings_for_tests(part)}"
+    if told or not own or part.configures_pytest:
+        return told or _pytest(part)
+    return f"python {own}"
+
+
+def _pytest(part: Part) -> str:
+    if all(path.rpartition("/")[2] == "test.py" for path in part.paths if holds_tests(path)) and not (
+        part.configures_pytest
+    ):
+        return "python -m pytest -o 'python_files=test.py test_*.py *_test.py'"
+    return "python -m pytest"
+
+
+def settings_module(part: Part) -> str:
+    """Django's, as the part's own files name it for its tests; empty: it has none, or pytest knows it."""
+    texts = (part.read(path) for path in ("Makefile", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.ini"))
+    found = next(filter(None, map(SETTINGS.search, texts)), None) or SETTINGS.search(part.read("manage.py"))
+    return found[1] if found else ""
+
+
+def settings_for_tests(part: Part) -> str:
+    """` --settings=…` where manage.py would choose others than those that lie there for tests."""
+    chosen = SETTINGS.search(part.read("manage.py"))
+    there = sorted((path for path in part.paths if FOR_TESTS.fullmatch(path)), key=len)
+    if not there or (chosen and f"{chosen[1].replace('.', '/')}.py" in there):
+        return ""
+    return f" --settings={there[0].removesuffix('.py').replace('/', '.')}"
+
+
+# --- what the repository's own tools run ---------------------------------------------------------------------
+
+
+def _told(part: Part) -> Iterator[str]:
+    """Lines of shell that the repository runs as its tests, with the variables that stand beside them."""
+    for recipe in RECIPE.findall(part.read("Makefile")):
+        yield from recipe.replace("\\\n", " ").splitlines()
+    env = sections(part.read("tox.ini")).get("testenv", {})
+    beside = " ".join(line.replace(" ", "") for line in (env.get("setenv") or env.get("set_env") or "").splitlines())
+    for line in (env.get("commands") or "").replace("\\\n", " ").splitlines():
+        yield f"{' '.join(word for word in beside.split() if VARIABLE.fullmatch(word))} {line}"
+    for call in SESSION.findall(part.read("noxfile.py")):
+        yield " ".join(NAMED.findall(call))
+
+
+def _kept(line: str, part: Part) -> str:
+    """What of such a line is run; empty: it is not one of tests, or not a plain command."""
+    found = RUNS.search(line)
+    if found is None or re.search(r"[;&|<>`]", line):
+        return ""
+    after = DEFAULTED.sub(lambda one: one[1] or one[2] or "", line[found.end() :])
+    words = [word for word in FILLED.sub("", after).split() if SAFE.fullmatch(word)]
+    if found[0] in ("pytest", "py.test"):
+        words = [word for word in words if _is_there(word, part) or word.startswith(MEANT)]
+    if not (main := _main(found[0], part)):
+        return ""
+    return " ".join((*VARIABLE.findall(line[: found.start()]), main, *words))
+
+
+def _main(named: str, part: Part) -> str:
+    if named == "manage.py test":
+        return "python manage.py test" if "manage.py" in part.paths else ""
+    if named.endswith(".py"):
+        own = next((path for path in OWN_RUNNERS if path in part.paths), "")
+        return f"python {own}" if own else ""
+    return f"python -m {named.replace('py.test', 'pytest').replace('django-admin', 'django')}"
+
+
+def _is_there(word: str, part: Part) -> bool:
+    path = word.rstrip("/").removeprefix("./")
+    return path in part.paths or any(one.startswith(f"{path}/") for one in part.paths)

@@ -1,0 +1,108 @@
+"""Survey, and a run of the base's tests -> what the owner reads in `init` and `doctor`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from sisimpur.agents.qa.survey.target_survey import TargetSurvey
+from sisimpur.shared.model.evidence import SuiteRun
+from sisimpur.shared.model.text import few, one_line
+
+LAST = 6  # lines of the runner
+LONGEST = 300  # characters of a line
+MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
+PLACE = re.compile(r"([\w./-]+\.py):(\d+): in |File \"/job/([^\"\n]+)\", line (\d+)")
+AT_LEAST = re.compile(r"(?:>=|\^|~=?)\s*3\.(\d+)|^3\.(\d+)")
+PACKAGES = {  # that are called otherwise than what is imported
+    "yaml": "PyYAML",
+    "PIL": "Pillow",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python-headless",
+    "jwt": "PyJWT",
+    "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv",
+    "sklearn": "scikit-learn",
+    "attr": "attrs",
+    "rest_framework": "djangorestframework",
+    "MySQLdb": "mysqlclient",
+    "Crypto": "pycryptodome",
+}
+
+
+def what_it_is(survey: TargetSurvey) -> Iterator[tuple[str, str]]:
+    """Name and text of each fact."""
+    folders = [part.folder for part in survey.parts if part.folder]
+    yield "languages", ", ".join(survey.languages) or "none that we know"
+    yield "files", str(len(survey.paths))
+    yield "packages", survey.manager
+    if folders:
+        yield "parts", few(folders, LAST)
+    if wants := next(filter(None, (part.manifests.python for part in survey.parts)), ""):
+        yield "Python", one_line(wants, 40)
+    if survey.settings:
+        yield "settings", survey.settings
+
+
+def what_is_not_run(survey: TargetSurvey) -> Iterator[str]:
+    """What the team cannot do there, and what follows from it."""
+    others: dict[str, list[str]] = {}
+    for language, path in survey.others():
+        others.setdefault(language, []).append(path)
+    for language, paths in others.items():
+        yield f"{language} ({few(paths, 3)}): only Python's tests are run; look at such changes yourself"
+    for name, path in survey.services().items():
+        yield f"{name} ({path}): no service runs beside the tests; let `test:` leave out those that need it"
+    if path := survey.conda():
+        yield f"conda ({path}): is not installed from; write what pip installs as `setup:`"
+    if ".gitmodules" in survey.paths:
+        yield "submodules (.gitmodules): are not checked out; nothing is tested or coded while they are there"
+    if any(path.endswith(".gitattributes") and "filter=lfs" in survey.read(path) for path in survey.paths):
+        yield "Git LFS (.gitattributes): files are not fetched; nothing is tested or coded while it is there"
+
+
+def lacking_python(survey: TargetSurvey, minor: int) -> int:
+    """Which Python 3.x is wanted at least, if that is more than there is; 0: this one will do."""
+    found = [AT_LEAST.search(part.manifests.python) for part in survey.parts]
+    wanted = max((int(one[1] or one[2]) for one in found if one), default=0)
+    return wanted if wanted > minor else 0
+
+
+def counts(run: SuiteRun, command: str) -> str:
+    """What a whole run said."""
+    told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(run.outcomes.values()).items()))
+    failing = f"; failing before any change: {few(sorted(run.of('failed')), 5)}" if run.of("failed") else ""
+    return f"{len(run.outcomes)} ran in {run.seconds:.0f} s: {told} ({command}){failing}"
+
+
+def why_not(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
+    """Why the base cannot be measured: the cause and what to write first, then the runner's last lines."""
+    lines = [line.rstrip()[:LONGEST] for line in run.output.splitlines() if line.strip()][-LAST:]
+    said = "".join(f"\n  {line}" for line in lines)
+    return f"the tests came to no end ({run.end}): {to_write(run, survey, setup, file)}{said}"
+
+
+def to_write(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
+    """`ModuleNotFoundError: freezegun (tests/test_one.py:1): add freezegun to `setup:``, with the whole line."""
+    missing = MISSING.search(run.output)
+    if missing is None:
+        return f"mend `setup:` or `test:` in {file}"
+    name = missing[1].partition(".")[0]
+    before = [one for one in PLACE.finditer(run.output, 0, missing.start()) if "site-packages" not in one[0]]
+    where = f" ({before[-1][1] or before[-1][3]}:{before[-1][2] or before[-1][4]})" if before else ""
+    own = next(
+        (
+            path
+            for path in sorted(survey.paths, key=len)
+            if f"/{path}".endswith((f"/{name}.py", f"/{name}/__init__.py"))
+        ),
+        "",
+    )
+    if own:
+        folder = own.removesuffix("/__init__.py").rpartition("/")[0] or "."
+        line = f'test: "PYTHONPATH={folder} {survey.test()}"'
+        return f"ModuleNotFoundError: {missing[1]}{where}: it lies in {folder}; write into {file}: {line}"
+    package = PACKAGES.get(name, name)
+    line = f'setup: "{" && ".join(filter(None, (setup, f"pip install {package}")))}"' if len(setup) < LONGEST else ""
+    return f"ModuleNotFoundError: {missing[1]}{where}: add {package} to `setup:` in {file}{line and f': {line}'}"

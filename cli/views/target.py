@@ -1,0 +1,121 @@
+"""What `init` writes down of the target, and what `doctor` says of its tests: they are run once, as before a change."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sisimpur.agents.qa.runner.suite import SuiteOrder
+from sisimpur.agents.qa.survey import findings
+from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
+from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.cli.wiring.workshop import BoxWorkshop
+from sisimpur.shared.config.settings import Settings
+from sisimpur.shared.forge.github_check import SetupFinding
+from sisimpur.shared.model.errors import BrokenSetup, TeamError
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.paths import Home
+
+LONGEST = 600  # characters of a proposed line: what is longer is not for reading
+
+
+@contextmanager
+def look(home: Home, remote: Remote, branch: str) -> Iterator[tuple[Mirror, str]]:
+    """Its newest commit, in a mirror of its own for as long as the block lasts: no day's mirror is touched."""
+    home.temporary.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="look-", dir=home.temporary) as folder,
+        closing(Mirror(Path(folder) / "target.git", remote)) as mirror,
+    ):
+        mirror.create()
+        yield mirror, mirror.fetch(branch)
+
+
+# --- init ----------------------------------------------------------------------------------------------------
+
+
+def proposed(home: Home, remote: Remote, branch: str) -> str:
+    """What was found, as comments of the target's file: facts, what is not run, and the lines that nobody has to write.
+
+    A target that cannot be looked at now is no reason to make no home.
+    """
+    try:
+        with look(home, remote, branch) as (mirror, commit):
+            lines = list(_proposed(survey_at(mirror, commit)))
+    except TeamError as problem:
+        lines = [f"not looked at: {one_line(str(problem), LONGEST)}"]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _proposed(survey: TargetSurvey) -> Iterator[str]:
+    yield "What was found there; it is found anew for each commit. A line without its # is your word instead."
+    for name, text in findings.what_it_is(survey):
+        yield f"  {name}: {one_line(text, LONGEST)}"
+    for text in findings.what_is_not_run(survey):
+        yield f"  not run: {one_line(text, LONGEST)}"
+    for name, value in (("setup", survey.setup), ("test", survey.test())):
+        text = f"{name}: {json.dumps(value)}"
+        yield text if len(text) <= LONGEST else f"{name}: (what {survey.manager} has locked is installed)"
+
+
+# --- doctor --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TargetPlace:
+    """What a workshop needs to know."""
+
+    home: Home
+    settings: Settings
+
+
+def suite_findings(home: Home, settings: Settings) -> Iterator[SetupFinding]:
+    """What is not run, then whether the tests of the branch run in the box."""
+    target = settings.target.file
+    remote = Remote(target.repo, settings.secrets.get("GITHUB_TOKEN") or None)
+    try:
+        with look(home, remote, target.branch) as (mirror, commit):
+            survey = survey_at(mirror, commit, bool(target.packages))
+            for text in findings.what_is_not_run(survey):
+                yield SetupFinding("not run", True, text)
+            if wanted := 0 if target.python else findings.lacking_python(survey, sys.version_info.minor):
+                yield _python(settings, wanted)
+            else:
+                yield _run(TargetPlace(home, settings), mirror, commit, survey)
+    except TeamError as problem:
+        yield SetupFinding("tests", False, str(problem))
+
+
+def _python(settings: Settings, wanted: int) -> SetupFinding:
+    there = shutil.which(f"python3.{wanted}")
+    how = f"`python: {there}`" if there else f"install python3.{wanted}, then its path as `python:`"
+    where = f"config/targets/{settings.target.name}.yaml"
+    told = f"the target wants Python 3.{wanted}, and 3.{sys.version_info.minor} would run its tests; write {how} into"
+    return SetupFinding("tests", False, f"{told} {where}")
+
+
+def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) -> SetupFinding:
+    target = place.settings.target
+    where = f"config/targets/{target.name}.yaml"
+    command = survey.test(target.file.test)
+    if not command:
+        said = "`test: none`" if target.file.test else "none were found; name their command as `test:`"
+        return SetupFinding("tests", True, f"{said}: nothing can be shown, so every change waits for you ({where})")
+    with closing(BoxWorkshop(place, lambda _line: None)) as workshop:
+        try:
+            raw = workshop.bench(mirror).run(SuiteOrder(commit, command, cover=False))
+        except BrokenSetup as problem:
+            return SetupFinding("tests", False, str(problem))
+    run = read_run(raw)
+    if run.is_whole and run.outcomes:
+        return SetupFinding("tests", True, findings.counts(run, command))
+    setup = target.file.setup or survey.setup
+    return SetupFinding("tests", False, findings.why_not(run, survey, setup, where))

@@ -1,0 +1,261 @@
+"""What a target is by its files, what is installed for its tests, and how they run: for each way people do that."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.layouts.samples import SAMPLES, Sample
+from sisimpur.agents.qa.survey import findings
+from sisimpur.agents.qa.survey.commands import VARIABLE
+from sisimpur.agents.qa.survey.manifests import from_poetry
+from sisimpur.agents.qa.survey.target_survey import REQUIREMENTS, TargetSurvey
+from sisimpur.shared.model.evidence import SuiteRun
+
+param = pytest.param
+E = "pip install --use-pep517 -e"
+PROJECT = '[build-system]\nrequires = []\n[project]\nname = "a"\n'
+KEYS = ["project", "tool", "poetry", "pdm", "hatch", "uv", "envs", "test", "dev", "group", "dependencies", "extras",
+        "dependency-groups", "optional-dependencies", "dev-dependencies", "include-group", "build-system"]  # fmt: skip
+TESTS = {"tests/test_app.py": ""}
+
+
+def survey(files: Mapping[str, str], *, offline: bool = False) -> TargetSurvey:
+    return TargetSurvey(frozenset(files), lambda path: files.get(path, ""), offline)
+
+
+def named(*paths: str) -> dict[str, str]:
+    return dict.fromkeys(paths, "")
+
+
+# --- what is installed ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        param(named("README.md", "docs/requirements.txt"), "", id="nothing to install"),
+        param(named("requirements.txt"), "pip install -r requirements.txt", id="requirements"),
+        param(
+            named("requirements-dev.txt", "test-requirements.txt", "requirements.txt", "requirements-docs.txt", "x"),
+            "pip install -r requirements.txt -r requirements-dev.txt -r test-requirements.txt",
+            id="those for tests too, in one go, the plain one first",
+        ),
+        param(named("requirements.txt", "dev.requirements.txt"),
+                     "pip install -r requirements.txt -r dev.requirements.txt", id="with a dot"),
+        param(named("requirements/base.txt", "requirements/local.txt", "requirements/production.txt"),
+                     "pip install -r requirements/base.txt -r requirements/local.txt", id="a folder of them"),
+        param({"requirements.txt": "a==1", "requirements-dev.txt": "b==1 --hash=sha256:0"},
+                     "pip install -r requirements-dev.txt && pip install -r requirements.txt", id="hashes apart"),
+        param(named("setup.py"), f"{E} '.[test,tests,testing,dev]'", id="setup.py: pip only warns"),
+        param({"pyproject.toml": "[project]\nname='a'"}, f"{E} .", id="a project"),
+        param({"pyproject.toml": "# x\n[ build-system ]\n"}, f"{E} .", id="a build system"),
+        param({"pyproject.toml": "[project]\ndependencies=['b']\n", **named("one/a.py", "two/a.py")},
+                     "pip install b", id="two packages and no build system: setuptools would refuse"),
+        param({"pyproject.toml": "# x\n[tool.project]\n[projects]\nx='[project]'"}, "", id="only settings of tools"),
+        param({"pyproject.toml": "[project\n"}, "", id="damaged"),
+        param({"pyproject.toml": f"{PROJECT}[project.optional-dependencies]\ndev=[]\ntest=[]\ndocs=[]"},
+                     f"{E} '.[test,dev]'", id="extras for tests that it has"),
+        param({"setup.cfg": "[metadata]\nname = a\n[options.extras_require]\ntesting = b"},
+                     f"echo 'import setuptools; setuptools.setup()' > setup.py && {E} '.[testing]'", id="setup.cfg"),
+        param({"pyproject.toml": f"{PROJECT}[dependency-groups]\n"
+                      "dev=['ruff', {include-group='unit'}]\nunit=['pytest>=8', {include-group='dev'}]\ndocs=['x']"},
+                     f"pip install ruff 'pytest>=8' && {E} .", id="groups, one including another, and back"),
+        param({"pyproject.toml": f"{PROJECT}[tool.hatch.envs.test]\ndependencies=['pytest', '-e ../x', '$(id)']"},
+                     f"pip install pytest && {E} .", id="hatch; what is no requirement is left out"),
+        param({"pyproject.toml": f"{PROJECT}", "tox.ini": "[testenv]\ndeps =\n  dj4: django<5\n  -r x.txt\n  attrs"},
+                     f"pip install attrs && {E} .", id="tox, where nothing else speaks of tests"),
+        param({"pyproject.toml": f"{PROJECT}[dependency-groups]\ntest=['b']", "tox.ini": "[testenv]\ndeps = attrs"},
+                     f"pip install b && {E} .", id="not tox, where something does"),
+        param({"noxfile.py": "session.install('-e', '.', 'pytest', \"attrs>1\")"},
+                     "pip install pytest 'attrs>1'", id="nox"),
+        param({"requirements.txt": "", "pyproject.toml": PROJECT},
+                     f"pip install -r requirements.txt && {E} .", id="both"),
+        param(named("requirements.txt; rm -rf ~", "requirements.txt\n"), "", id="no name of a file is a command"),
+    ],
+)  # fmt: skip
+def test_what_is_installed_for_who_says_nothing(files: Mapping[str, str], command: str) -> None:
+    assert survey(files).setup == command
+
+
+@pytest.mark.parametrize("lock", ["poetry.lock", "pdm.lock", "uv.lock", "Pipfile.lock", "pylock.toml"])
+def test_a_lock_file_says_which_versions_but_not_where_packages_come_from_a_folder(lock: str) -> None:
+    files = {lock: "", "pyproject.toml": f"{PROJECT}[dependency-groups]\ntest=['b']"}
+    assert lock in survey(files).setup or "uv export" in survey(files).setup
+    assert survey(files, offline=True).setup == f"pip install b && {E} ."
+
+
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        ("^7.1.2", "a~=7.1"), ("^0.4.1", "a~=0.4.1"), ("~1.4", "a~=1.4.0"), ("~=1.4", "a~=1.4"),
+        ("*", "a"),
+        (">=1,<3", "a>=1,<3"),
+        ("1.2", "a==1.2"), ({"version": "^2", "extras": ["x"]}, "a[x]~=2.0"),
+        ({"git": "https://example.com/a"}, ""), ([{"version": "^1"}, {"version": "^2"}], "a~=2.0"), ("^x.y", "a~=x.y"),
+        ({"path": "../a"}, ""), ("$(id)", ""),
+    ],
+)  # fmt: skip
+def test_versions_as_poetry_writes_them(asked: object, read: str) -> None:
+    assert from_poetry("a", asked) == read
+
+
+JSON = st.recursive(
+    st.booleans() | st.integers() | st.sampled_from(["pytest", "$(id)", ""]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def as_toml(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {as_toml(one)}' for name, one in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(as_toml, value))}]"
+    return json.dumps(value)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4))
+def test_no_manifest_makes_it_raise_and_none_is_more_than_one_word_of_a_command(found: dict[str, object]) -> None:
+    text = "".join(f"{name} = {as_toml(value)}\n" for name, value in found.items())
+    command = survey({**TESTS, "pyproject.toml": text, "hatch.toml": text}).setup
+    assert all("$(" not in word for word in re.sub("'[^']*'", "", command).split())
+
+
+# --- how the tests run ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("configured", "files", "command"),
+    [
+        param("make check", named("a.py"), "make check", id="the owner's word"),
+        param(" none ", TESTS, "", id="the owner says that there are none"),
+        param("", TESTS, "python -m pytest", id="plain tests"),
+        param("", named("manage.py", "shop/tests.py"), "python manage.py test", id="Django"),
+        param("", named("manage.py", "pytest.ini", "shop/tests.py"), "python -m pytest", id="Django with pytest"),
+        param("", named("manage.py", "conftest.py", "shop/tests.py"), "python -m pytest", id="with conftest.py"),
+        param("", {"manage.py": "", "shop/tests.py": "", "tox.ini": "[pytest]"}, "python -m pytest", id="section"),
+        param("", named("app.py", "README.md"), "", id="no tests"),
+        param("", named("manage.py", "shop/views.py"), "", id="Django without tests"),
+        param("", named("app.py", "tests/data.json", "tests/__init__.py"), "", id="a folder without tests"),
+        param("", named("app.py", "conftest.py"), "", id="only a conftest.py"),
+        param("", named("shop.py", "test.py"),
+                     "python -m pytest -o 'python_files=test.py test_*.py *_test.py'", id="a suite in one file"),
+        param("", named("shop.py", "test.py", "tests/test_a.py"), "python -m pytest", id="and others"),
+        param("", {"runtests.py": "if __name__ == '__main__': main()"}, "python runtests.py", id="its own runner"),
+        param("", {"runtests.py": "def helper(): ..."}, "", id="only called like one"),
+        param("", {"manage.py": "setdefault('DJANGO_SETTINGS_MODULE', 'site.settings.dev')",
+                          **named("site/settings/dev.py", "site/settings/test.py", "shop/tests.py")},
+                     "python manage.py test --settings=site.settings.test", id="settings for tests"),
+        param("", {**TESTS, "Makefile": "test: lint\n\tPYTHONPATH=src $(PY) -m pytest -x tests && echo done\n"},
+                     "python -m pytest", id="two commands in one line are not read"),
+        param("", {**TESTS, "Makefile": "test:\n\tA=1 pytest -x --cov $(ARGS) tests nowhere\n"},
+                     "A=1 python -m pytest tests", id="make: what is there, and what stands beside it"),
+        param("", {**TESTS, "tox.ini": "[testenv]\nsetenv =\n  A = b\ncommands = python -m unittest {posargs:tests}"},
+                     "A=b python -m unittest tests", id="tox"),
+        param("", {**TESTS, "noxfile.py": "session.run('pytest', 'tests', *session.posargs)"},
+                     "python -m pytest tests", id="nox"),
+        param("", named("a/setup.py", "a/tests/test_a.py", "tests/test_all.py"), "python -m pytest", id="over all"),
+        param("", named("python/setup.py", "python/tests/test_a.py"), "cd python && python -m pytest", id="below"),
+    ],
+)  # fmt: skip
+def test_a_repository_shows_how_its_tests_are_run(configured: str, files: Mapping[str, str], command: str) -> None:
+    assert survey(files).test(configured) == command
+
+
+WORDS = st.sampled_from(
+    ["pytest", "python -m unittest", "`id`", "$(id)", ";", "&&", "x\ty", "A=$(id)", "'", '"', "|", ">f", "\\\n"]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(WORDS, max_size=8))
+def test_nothing_that_a_repository_writes_is_more_than_words_of_one_command(words: list[str]) -> None:
+    line = " ".join(words)
+    files = {**TESTS, "Makefile": f"test:\n\t{line}\n", "tox.ini": f"[testenv]\ncommands = {line}\n"}
+    assert not set(survey(files).test()) & set("`$;&|<>'\"\n\\")
+
+
+# --- what it is ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.layout)
+def test_every_sample_of_the_bench_has_a_command(sample: Sample) -> None:
+    assert survey(sample.files).test()
+
+
+def test_what_is_not_run_is_named() -> None:
+    found = survey({
+        **named("app.py", "go.mod", "node_modules/x/package.json", "environment.yml", "docs/package.json"),
+        "web/package.json": "{}",
+        "docker-compose.yml": "services:\n  db:\n    image: postgres:16\n", "config/settings.py": "'redis://cache'",
+    })  # fmt: skip
+    assert found.languages == ("Python", "Go", "JavaScript")
+    assert found.services() == {"PostgreSQL": "docker-compose.yml", "Redis": "config/settings.py"}
+    assert found.conda() == "environment.yml"
+
+
+def test_only_files_of_known_names_are_requirements() -> None:
+    assert not REQUIREMENTS.fullmatch("requirements/production.txt") and not VARIABLE.fullmatch("A=$(id)")
+
+
+# --- what the owner reads ------------------------------------------------------------------------------------
+
+CRASHED = """
+/usr/lib/python3/site-packages/_pytest/python.py:400: in load
+tests/test_one.py:1: in <module>
+    import freezegun
+E   ModuleNotFoundError: No module named 'freezegun.api'
+"""
+FILE = "config/targets/site.yaml"
+
+
+def crashed(output: str) -> SuiteRun:
+    return SuiteRun("crashed", 2, output=output)
+
+
+@pytest.mark.parametrize(
+    ("output", "files", "said"),
+    [
+        param(CRASHED, {"requirements.txt": ""},
+                     "ModuleNotFoundError: freezegun.api (tests/test_one.py:1): add freezegun to `setup:` in "
+                     f'{FILE}: setup: "pip install -r requirements.txt && pip install freezegun"', id="a package"),
+        param(CRASHED.replace("freezegun.api", "yaml"), {},
+                     f"ModuleNotFoundError: yaml (tests/test_one.py:1): add PyYAML to `setup:` in {FILE}: "
+                     'setup: "pip install PyYAML"', id="one of another name"),
+        param(CRASHED, named("lib/freezegun/__init__.py", "test_a.py"),
+                     "ModuleNotFoundError: freezegun.api (tests/test_one.py:1): it lies in lib; write into "
+                     f'{FILE}: test: "PYTHONPATH=lib python -m pytest"', id="its own"),
+        param("Segmentation fault", {}, f"mend `setup:` or `test:` in {FILE}", id="anything else"),
+    ],
+)  # fmt: skip
+def test_what_does_not_run_comes_with_the_line_to_write(output: str, files: Mapping[str, str], said: str) -> None:
+    found = survey(files)
+    assert findings.to_write(crashed(output), found, found.setup, FILE) == said
+    told = findings.why_not(crashed(output), found, found.setup, FILE).splitlines()
+    assert told[0] == f"the tests came to no end (crashed): {said}" and told[-1].strip() == output.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("pyproject", "lacks"),
+    [("", 0), (">=3.9", 0), (">=3.11,<4", 0), (">=3.12", 12), ("^3.13", 13), ("~3.12", 12), ("==2.7", 0)],
+)
+def test_a_python_that_is_too_old_is_known_before_anything_is_installed(pyproject: str, lacks: int) -> None:
+    found = survey({"pyproject.toml": f"[project]\nrequires-python = '{pyproject}'" if pyproject else ""})
+    assert findings.lacking_python(found, 11) == lacks
+
+
+def test_what_is_not_run_comes_with_what_follows() -> None:
+    found = survey({"go.mod": "", ".gitmodules": "", ".gitattributes": "*.bin filter=lfs", "environment.yml": ""})
+    assert [line.partition(":")[0] for line in findings.what_is_not_run(found)] == [
+        "Go (go.mod)",
+        "conda (environment.yml)",
+        "submodules (.gitmodules)",
+        "Git LFS (.gitattributes)",
+    ]
