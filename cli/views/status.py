@@ -63,6 +63,8 @@ def status(arguments: Arguments) -> int:
         print(plain(f"  {_run_line(run)}"))
     for line in facts["deploys"]:
         print(line)
+    if facts["deploys_as"]:
+        print(f"deploys: {facts['deploys_as']}")
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     for period in ("today", "month"):
         amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
@@ -109,7 +111,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "pid": pid or None,
         "since": in_zone(locked_since(records.home.lock), records) if pid else "",
         "runs": runs(records, seen.board, bool(pid)),
-        "deploys": _deploys(records) if _deploys_at_all(records) else [],
+        **_deploys(records),
         "day": day,
         "tasks": {state.value: seen.board.counts[state] for state in FOLDERS},
         "today": money(records.spending.totals(day, cap)),
@@ -258,10 +260,12 @@ def _deploys_at_all(records: Records) -> bool:
     return records.settings.target.file.deploy.driver != "none"
 
 
-def _deploys(records: Records) -> list[str]:
+def _deploys(records: Records) -> dict[str, Any]:
+    if not _deploys_at_all(records):
+        return {"deploys": [], "deploys_as": ""}
     from sisimpur.cli.views.deploys import standings
 
-    return standings(records)
+    return {"deploys": standings(records), "deploys_as": records.settings.target.file.deploy.as_whom}
 
 
 def _deploys_paused(records: Records) -> Iterator[PendingAnswer]:
