@@ -17,6 +17,8 @@ Stamps = tuple[tuple[str, int, int, int], ...]
 
 def usable(home: Home, environment: Mapping[str, str]) -> Settings:
     """Read all of config/, with what is needed to begin; or Misconfigured."""
+    if problem := open_to_others(home):
+        raise Misconfigured(problem)
     settings = load(home, environment)
     model_key(settings)
     return settings
