@@ -1,6 +1,6 @@
 """Keys and logs: what others could read, and what a terminal would show otherwise than it is.
 
-Before, a `.env` that others can read was used by every command but `start`, and a log file held the letters that turn a
+Before, a `.env` that others can read was used by every command, and a log file held the letters that turn a
 line round as they are.
 """
 
