@@ -210,6 +210,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
     "shared/repo/objects": "who runs a command passes the points",
     "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
+    "agents/devops/drivers/command_user": "asks what a user can read; who lays files out for him passes the points",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
     "agents/devops/docker/docker_engine:build": (
         "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends"
@@ -243,6 +244,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/repo/mirror:Mirror.bring": "asked again by whoever needs it",
     "shared/repo/committer:Committer.commit": "scratch references go at each start",
     "shared/forge/local_forge_book:LocalForgeRepository._migrate": "repeated as a whole each time it is opened",
+    "agents/qa/runner/environment_store:Environments._fill": "EnvironmentStore.add passes the points after it",
     "agents/qa/runner/environment_store:EnvironmentStore._sweep": (
         "half-built ones, swept again before the next is built"
     ),

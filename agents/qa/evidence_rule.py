@@ -33,6 +33,7 @@ REASONS = {
     "output": "they printed too much",
     "no report": "the runner did not report",
     "damaged report": "their report is damaged",
+    "forged": "a test that must fail passed there: something in the environment or the tests forges how they end",
     "interrupted": "not every collected test was run",
     "no tests": "no test was found",
 }

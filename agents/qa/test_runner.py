@@ -56,6 +56,7 @@ class _Report:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     times: dict[str, float] = field(default_factory=dict)
+    is_forged: bool = False
 
     @property
     def has_ended(self) -> bool:
@@ -91,6 +92,8 @@ def _end(raw: RawTestRun, report: _Report, is_sound: bool) -> str:
         return "damaged report"
     if not report.has_ended or not 0 <= raw.code < 128:
         return "crashed"
+    if report.is_forged:
+        return "forged"
     if not all(runner.is_complete for runner in report.runners):
         return "interrupted"
     if not report.outcomes:
@@ -147,6 +150,8 @@ def _take(line: dict[str, object], report: _Report) -> None:
         runner.collected = _number(line["collected"])
     elif line.keys() == {"end", "ran"}:
         runner.end, runner.ran = _number(line["end"]), _number(line["ran"])
+    elif line.keys() == {"canary"} and line["canary"] in ("held", "forged"):
+        report.is_forged |= line["canary"] == "forged"
     elif {"test", "outcome"} <= line.keys() <= {"test", "outcome", "where", "text", "seconds"}:
         _take_test(line, runner, report)
     else:

@@ -137,7 +137,7 @@ def nothing_is_left_behind(place: Place) -> Broken:
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (entry / "cmdline").read_bytes()
-            about = os.fsencode(place.home) in words and os.fsencode(place.state / "releases") not in words
+            about = os.fsencode(place.home) in words and os.fsencode(f"{place.home}.releases") not in words
             if about and int(entry.name) != os.getpid():
                 yield f"process {entry.name} runs: {words.decode('utf-8', 'replace')[:200]!r}"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sisimpur.cli.terminal.arguments import CHECKOUT, DONE, Arguments
 from sisimpur.cli.terminal.printing import command, plain
 from sisimpur.cli.views.daemon_state import comes_next
-from sisimpur.cli.wiring.config_watch import open_to_others, usable
+from sisimpur.cli.wiring.config_watch import usable
 from sisimpur.cli.wiring.records import Records, open_records, require_home
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.money.ledger_reader import LedgerReader
@@ -43,8 +43,6 @@ def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> 
     if holder := lock.holder(home.lock):
         raise Misconfigured(f"the team is already at work on this home (pid {holder}); see: python main.py status")
     usable(home, environment)
-    if problem := open_to_others(home):
-        print(f"warning: {problem}")
     with open_records(home.root, environment) as records:
         pid, is_ready = _begin(records, environment)
         following = comes_next(records)

@@ -125,7 +125,9 @@ def _home(home: Home, chosen: str) -> str:
     for folder in folders:
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):  # what is missing is made at the next start
             raise Misconfigured(f"{folder} cannot be written; give it to the user who runs the team")
-    return f"{home.root} (chosen: {chosen})"
+    is_open = home.root.stat().st_mode & 0o077
+    others = f"; others can look into it, which `chmod 700 {home.root}` ends" if is_open else ""
+    return f"{home.root} (chosen: {chosen}){others}"
 
 
 def _disk(home: Home) -> str:

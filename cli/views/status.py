@@ -32,6 +32,7 @@ from sisimpur.shared.store.activity import locked_since
 from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.store.task_records import Happened
 from sisimpur.shared.system import lock
+from sisimpur.shared.system.paths import read_text
 
 MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
 WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")
@@ -63,6 +64,8 @@ def status(arguments: Arguments) -> int:
         print(plain(f"  {_run_line(run)}"))
     for line in facts["deploys"]:
         print(line)
+    if facts["deploys_as"]:
+        print(f"deploys: {facts['deploys_as']}")
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     for period in ("today", "month"):
         amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
@@ -72,6 +75,7 @@ def status(arguments: Arguments) -> int:
     print_list("set aside", facts["set_aside"])
     for heading in MOVING:
         print_list(heading.replace("_", " "), facts[heading])
+    print_list("starts by itself in the tests' environment", facts["hooks"])
     print_list("unreadable", facts["unreadable"])
     print_list("your notes", facts["guards"])
     typed = command(arguments.home, "answer", "ID", "TEXT")
@@ -109,7 +113,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "pid": pid or None,
         "since": in_zone(locked_since(records.home.lock), records) if pid else "",
         "runs": runs(records, seen.board, bool(pid)),
-        "deploys": _deploys(records) if _deploys_at_all(records) else [],
+        **_deploys(records),
         "day": day,
         "tasks": {state.value: seen.board.counts[state] for state in FOLDERS},
         "today": money(records.spending.totals(day, cap)),
@@ -258,10 +262,20 @@ def _deploys_at_all(records: Records) -> bool:
     return records.settings.target.file.deploy.driver != "none"
 
 
-def _deploys(records: Records) -> list[str]:
+def _hooks(records: Records) -> list[str]:
+    """What starts by itself in the environment of the tests that was made last, as EnvironmentStore has found it."""
+    made = sorted(records.home.environments.glob("[!.]*/hooks"), key=lambda path: path.lstat().st_mtime)
+    return read_text(made[-1]).splitlines() if made else []
+
+
+def _deploys(records: Records) -> dict[str, Any]:
+    """What runs there, as whom, and what starts by itself where it was tested."""
+    if not _deploys_at_all(records):
+        return {"deploys": [], "deploys_as": "", "hooks": _hooks(records)}
     from sisimpur.cli.views.deploys import standings
 
-    return standings(records)
+    as_whom = records.settings.target.file.deploy.as_whom
+    return {"deploys": standings(records), "deploys_as": as_whom, "hooks": _hooks(records)}
 
 
 def _deploys_paused(records: Records) -> Iterator[PendingAnswer]:

@@ -17,6 +17,7 @@ Stamps = tuple[tuple[str, int, int, int], ...]
 
 def usable(home: Home, environment: Mapping[str, str]) -> Settings:
     """Read all of config/, with what is needed to begin; or Misconfigured."""
+    require_private(home)
     settings = load(home, environment)
     model_key(settings)
     return settings
@@ -35,6 +36,12 @@ def open_to_others(home: Home) -> str:
     path = home.config / ".env"
     is_open = path.exists() and path.stat().st_mode & 0o077
     return f"others can read {path}; type: chmod 600 {path}" if is_open else ""
+
+
+def require_private(home: Home) -> None:
+    """Misconfigured: others can read our keys, so nothing is begun with them."""
+    if problem := open_to_others(home):
+        raise Misconfigured(problem)
 
 
 class ConfigWatch:

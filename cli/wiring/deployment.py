@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sisimpur.agents.devops.agent import DevOps
@@ -16,10 +17,12 @@ from sisimpur.agents.orchestrator.deploys.deploying import Deployment, DeployRul
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings_deploy import PlaceSettings
 from sisimpur.shared.model.deployment import Deploy, Place
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
 
 if TYPE_CHECKING:
+    from sisimpur.agents.devops.drivers.command_user import CommandUser
     from sisimpur.agents.devops.drivers.health_checker import HealthChecker
 
 
@@ -31,14 +34,14 @@ def make_driver(
     `mirror`: what is deployed; nothing is fetched or pushed through it.
     """
     deploy, home, name = records.settings.target.file.deploy, records.home, records.deploys.name
-    files = ReleaseFiles(mirror or _mirror(records), home.releases)
+    files = _files(records, mirror or _mirror(records))
     match deploy.driver:
         case "none":
             return None
         case "command":
             from sisimpur.agents.devops.drivers.command_driver import CommandDriver
 
-            return CommandDriver(deploy, files, home.releases, records.clock, stop=stopping)
+            return CommandDriver(deploy, files, home.releases, records.clock, _user(records), stop=stopping)
         case "dockerfile":
             from sisimpur.agents.devops.docker.docker_manager import DockerManager
             from sisimpur.agents.devops.docker.dockerfile_driver import DockerfileDriver
@@ -69,7 +72,7 @@ def make_deployment(
     driver = make_driver(records, stopping, mirror)
     if driver is None:
         return None
-    target, files = records.settings.target.file, ReleaseFiles(mirror, records.home.releases)
+    target, files = records.settings.target.file, _files(records, mirror)
     backups = Backups(records.home.backups, target.deploy, records.clock, stop=stopping)
 
     def forget(commits: Collection[str], saved: Collection[str]) -> None:
@@ -91,7 +94,28 @@ def make_deployment(
         forget=forget,
         print_progress=print_line,
     )
-    return Deployment(devops, DeployRules(tuple(target.deploy.places), target.deploy.pause_after))
+    deploy = target.deploy
+    return Deployment(devops, DeployRules(tuple(deploy.places), deploy.pause_after, deploy.as_whom, deploy.refused))
+
+
+def _files(records: Records, mirror: Mirror) -> ReleaseFiles:
+    """Whoever runs commands of what was merged does not run in the home."""
+    deploy, home = records.settings.target.file.deploy, records.home
+    if deploy.driver != "command":
+        return ReleaseFiles(mirror, home.releases)
+    user = _user(records)
+    return ReleaseFiles(mirror, user.releases, home.releases, user.own)
+
+
+def _user(records: Records) -> CommandUser:
+    """Misconfigured: what is laid out would lie in the home."""
+    from sisimpur.agents.devops.drivers.command_user import CommandUser
+
+    deploy, home = records.settings.target.file.deploy, records.home
+    releases = Path(deploy.releases) if deploy.releases else home.root.with_name(f"{home.root.name}.releases")
+    if releases.resolve().is_relative_to(home.root.resolve()):
+        raise Misconfigured(f"`deploy.releases` lies in the home; name a folder outside of {home.root}")
+    return CommandUser(deploy, releases, (home.root, home.config / ".env", home.database))
 
 
 def _sites(records: Records, yields: Callable[[], bool], clean: Callable[[str], str]) -> Mapping[Place, HealthChecker]:

@@ -14,7 +14,7 @@ from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transiti
 from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.coding import Coding
 from sisimpur.agents.orchestrator.day import DayPhases, Orchestrator, Working
-from sisimpur.agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
+from sisimpur.agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, DeployRules, SickTasks
 from sisimpur.agents.orchestrator.deploys.taking_back import TakingBack
 from sisimpur.agents.orchestrator.gate_books import GateBooks
 from sisimpur.agents.orchestrator.gates import Gatekeeper
@@ -160,11 +160,12 @@ class Assembly:
 
     @cached_property
     def _setbacks(self) -> Setbacks:
-        return Setbacks(self._records.journal, self._records.gates, self._code.mirror, self._facts.turns)
+        records = self._records
+        return Setbacks(records.journal, records.gates, self._code.mirror, self._facts.turns, records.plans)
 
     @cached_property
     def _learning(self) -> Learning:
-        return Learning(self._lessons, self._setbacks, self._records.plans, self._home)
+        return Learning(self._lessons, self._setbacks, self._home)
 
     @cached_property
     def _recall(self) -> Recall:
@@ -375,18 +376,12 @@ class Assembly:
     def reporting(self) -> Reporting:
         records, deployment = self._records, self._roles.deployment
         learned = Learned(records.research, records.memory, records.upkeep)
-        books = ReportBooks(
-            self._task_books,
-            records.plans,
-            self._money,
-            learned,
-            self._roadmap,
-            self._messages,
-            self._clean,
+        sent, clean = self._messages, self._clean
+        books = ReportBooks(self._task_books, records.plans, self._money, learned, self._roadmap, sent, clean)
+        rules = deployment.rules if deployment else DeployRules()
+        days = DeployDays(
+            records.deploys, records.journal, rules, self._clean, partial(subjects, self._code.mirror.path)
         )
-        named = partial(subjects, self._code.mirror.path)
-        places = deployment.rules.places if deployment else ()
-        days = DeployDays(records.deploys, records.journal, places, self._clean, named)
         transitions = self._transitions
         return Reporting(books, self._session, self._progress, days, lambda: transitions.backed_off, self._home.reports)
 

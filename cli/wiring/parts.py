@@ -35,7 +35,9 @@ class TeamParts:
 
     @classmethod
     def of(cls, records: Records, print_line: Callable[[str], None], quit_: Quitting) -> TeamParts:
-        outgoing, pricing = Outgoing(records.settings.secrets.to_hide), Pricing(records.settings.agents.prices)
+        settings = records.settings
+        outgoing = Outgoing(settings.secrets.to_hide, settings.target.file.allow_secrets)
+        pricing = Pricing(settings.agents.prices)
         log, savings = Log(records.home.logs, records.clock, outgoing.clean), LedgerSavings(records.db, pricing)
         return cls(records, quit_, lambda text: print_line(outgoing.clean(text)), outgoing, log, pricing, savings)
 

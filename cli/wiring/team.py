@@ -27,7 +27,7 @@ from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
 from sisimpur.agents.reviewer.agent import Reviewer
 from sisimpur.cli.terminal.arguments import CHECKOUT
 from sisimpur.cli.terminal.printing import command
-from sisimpur.cli.wiring.config_watch import model_key
+from sisimpur.cli.wiring.config_watch import model_key, require_private
 from sisimpur.cli.wiring.deployment import make_deployment
 from sisimpur.cli.wiring.forge import TargetCode, open_code
 from sisimpur.cli.wiring.lifetime import Quitting, nobody_calls
@@ -80,6 +80,7 @@ def open_team(
     What works in a sandbox is made when it is first needed: without one the rest of the day goes on.
     """
     is_daemon, quit_ = mode == "daemon", quit_ or Quitting()
+    require_private(records.home)
     key = model_key(records.settings) if mode != "deploys" else ""
     same_target(records)
     keep_private()

@@ -10,7 +10,7 @@ import os
 import zoneinfo
 from collections.abc import Mapping
 from datetime import time, timedelta
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import pydantic
@@ -246,6 +246,8 @@ class TargetFile(SettingsPart):
     """The command that installs what the tests need; empty: what the repository's own files ask for."""
     test: str = Field(default="", max_length=2_000)
     """The command that runs the tests; empty: what the repository's files run; `none`: no change is tested."""
+    allow_secrets: tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{16}$", examples=["0f1e2d3c4b5a6978"])], ...] = ()
+    """What looks like a key and opens nothing: the numbers that a refusal of a change names."""
     tests: tuple[Pattern, ...] = ()
     """Paths of the tests and of what is only for them; empty: what held tests when they were last run, and helpers."""
     python: str = Field(default="", max_length=500)

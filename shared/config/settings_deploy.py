@@ -37,6 +37,7 @@ Absolute = Annotated[str, Field(max_length=1_000), AfterValidator(_absolute)]
 EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,100}$", examples=["DATABASE_URL"])]
 VolumeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}$", examples=["uploads"])]
 ServiceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,60}$", examples=["web"])]
+UserName = Annotated[str, Field(pattern=r"^([a-z_][a-z0-9_-]{0,31})?$", examples=["site"])]
 Inside = Annotated[str, Field(pattern=r"^[^/\s][^\s]{0,200}$", examples=["docker/Dockerfile"])]  # the repository
 
 
@@ -52,12 +53,21 @@ DRIVERS_OF: Mapping[str, tuple[str, ...]] = {  # a key -> the drivers that heed 
     "start": ("command",),
     "running": ("command",),
     "logs": ("command",),
+    "unsandboxed": ("command",),
+    "run_as": ("command",),
+    "releases": ("command",),
 }
 INSTEAD = {  # how else it is said
     ("compose", "volumes"): "name volumes in the compose file",
     ("command", "volumes"): "your commands say where data is kept",
     ("compose", "build"): "the compose file says how it is built",
 }
+
+
+WRITE = (
+    "write `run_as: USER` below `deploy:` in config/targets, or `unsandboxed: yes` if that may be the daemon's own,"
+    " who can read its keys"
+)
 
 
 class PlaceSettings(SettingsPart):
@@ -92,6 +102,12 @@ class DeploySettings(SettingsPart):
     """With dockerfile: its path in the repository."""
     compose_file: Inside = "docker-compose.yml"
     """With compose: its path in the repository. What it asks for is checked; see docs/deploys.md."""
+    unsandboxed: Literal["no", "yes"] = "no"
+    """With command: yes: what was merged may run in no box, as the daemon's own user, who can read its keys."""
+    run_as: UserName = ""
+    """With command, instead: the user of this machine as whom they run; he may read neither the home nor keys."""
+    releases: Absolute = ""
+    """With command: where versions are laid out; empty: a folder `<home>.releases` beside the home."""
     service: ServiceName = "web"
     """With compose: the service that answers at `port`."""
     container_port: int = Field(strict=True, default=8_000, ge=1, le=65_535)
@@ -118,6 +134,23 @@ class DeploySettings(SettingsPart):
         """Places that are configured, in their order."""
         return {place: settings for place in PLACES if (settings := getattr(self, place))}
 
+    @property
+    def as_whom(self) -> str:
+        """Who runs commands of a deploy, for people; empty where containers seal off what was merged."""
+        if self.driver != "command":
+            return ""
+        other = (
+            f"as the user {self.run_as}, in no box" if self.run_as else "in no box, as the daemon's user (unsandboxed)"
+        )
+        return self.refused or other
+
+    @property
+    def refused(self) -> str:
+        """Say why nothing is deployed by commands, and what to write; empty: it is."""
+        if self.driver != "command" or self.unsandboxed == "yes" or self.run_as:
+            return ""
+        return "nothing is deployed: its commands would run what was merged in no box; " + WRITE
+
     @pydantic.model_validator(mode="after")
     def _is_whole(self) -> DeploySettings:
         if "driver" not in self.model_fields_set and self.places:
@@ -131,6 +164,8 @@ class DeploySettings(SettingsPart):
     def _problems(self) -> Iterator[str]:
         if not self.places:
             yield "name a place: staging, production, or both"
+        if self.unsandboxed == "yes" and self.run_as:
+            yield "`unsandboxed` lets commands run as the daemon's user, `run_as` as another: write one of the two"
         yield from self._idle(self, "")
         for name, place in self.places.items():
             yield from self._idle(place, f"{name}.")

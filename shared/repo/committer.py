@@ -117,9 +117,9 @@ class Committer:
                 continue
             if hits := self._outgoing.find(change.path):
                 return f"a file's name holds a secret ({hits[0].name}); rename the file"
-            if hits := self._outgoing.find("\n".join(text for _, text in change.added_lines)):
-                number = change.added_lines[hits[0].line - 1][0]
-                return f"{change.path}: line {number} holds a secret ({hits[0].name}); remove it"
+            if hits := self._outgoing.find_in_change("\n".join(text for _, text in change.added_lines)):
+                number, hit = change.added_lines[hits[0].line - 1][0], hits[0]
+                return f"{change.path}: line {number} holds a secret ({hit.name}); remove it{hit.how_to_allow}"
         return None
 
     def _stand(self, ref: str, scratch: str, sha: str) -> str:

@@ -41,7 +41,6 @@ def hand_over(path: Path) -> None:
 
 # --- the root -------------------------------------------------------------------------------------------------
 
-OURS = "/run/box"  # our own files inside
 STAGE = "/tmp"  # noqa: S108  only in the mount namespace of one run
 MOST_COVERED = 100  # files of one folder
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.sandbox.box_job import MB
 
+OURS = "/run/box"  # our own files inside
 DEEPEST = 100  # folders within folders
 SPARE = 256 * MB  # memory and disk that the machine keeps for itself
 PAGE = os.sysconf("SC_PAGESIZE")  # bytes
@@ -84,6 +85,35 @@ def usage_of(
     if memory + apart > sure or lost > memory + apart + sure:
         memory = sum(_counted_once(member, size) for member, size in resident.items())
     return BoxUsage(memory + apart, tasks, written.size + held, written.files)
+
+
+class PrivateFiles:
+    """Counts files in folders that a box alone has, in memory; each takes some of the kernel's own, which no limit of a
+    process holds. `places`: as the box sees them.
+    """
+
+    def __init__(self, places: tuple[str, ...]) -> None:
+        self._places, self._inside = places, 0
+
+    def count(self, pid: int) -> int:
+        """As many as there are in the one that has most; 0 while the box has not begun."""
+        with suppress(OSError):
+            return self._most(self._inside)
+        self._inside = next((member for member, _ in _tree(pid) if _is_inside(member)), 0)
+        with suppress(OSError):
+            return self._most(self._inside)
+        return 0
+
+    def _most(self, inside: int) -> int:
+        if not inside or not _is_inside(inside):
+            raise ProcessLookupError
+        seen = [os.statvfs(f"/proc/{inside}/root{place}") for place in self._places]
+        return max((one.f_files - one.f_ffree for one in seen), default=0)
+
+
+def _is_inside(member: int) -> bool:
+    root = f"/proc/{member}/root"
+    return os.path.isdir(root + OURS) and not os.path.samefile(root, "/")
 
 
 def _counted_once(pid: int, resident: int) -> int:

@@ -21,14 +21,25 @@ from typing import Literal
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.sandbox.box_calls import MACHINES, box_filter
 from sisimpur.shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
-from sisimpur.shared.sandbox.box_root import NOBODY, OURS, hand_over, layers, mount_table, options, staged, write_ours
-from sisimpur.shared.sandbox.watchdog import watchdog
+from sisimpur.shared.sandbox.box_root import (
+    NOBODY,
+    SCRATCH,
+    hand_over,
+    layers,
+    mount_table,
+    options,
+    staged,
+    write_ours,
+)
+from sisimpur.shared.sandbox.box_usage import OURS
+from sisimpur.shared.sandbox.watchdog import watchdog, with_private
 from sisimpur.shared.system import process
 from sisimpur.shared.system.process import Finished
 
 METER_PORT = 9911  # where a command finds the meter inside its box
 METER_SOCKET = "/run/meter.sock"
 PROGRAMS = "/usr/local/bin:/usr/bin:/bin"
+NICE = "10"  # what runs in boxes waits for the rest of the machine
 LAST_BREATH = 10.0  # seconds for the kernel to end what is left of a box
 
 NAMESPACES = (
@@ -119,7 +130,7 @@ class Bubblewrap:
         table, over = mount_table(names, self._stage), tuple(layers(job, names, self._stage))
         channel = () if job.channel is None else (job.channel,)
         writable = tuple(m.source for m in job.mounts if m.writable and m.source.is_dir() and not channel)
-        watch = watchdog(job.limits, writable, stop, job.pulse)
+        watch = with_private(watchdog(job.limits, writable, stop, job.pulse), job.limits, (*SCRATCH, *job.private))
         with (
             _memory(told) as words,
             _memory(self._filter) as calls,
@@ -182,7 +193,7 @@ class Bubblewrap:
     def _limited(self, limits: JobLimits) -> tuple[str, ...]:
         """core=1 (byte): with 0 the kernel would still start a crash reporter of the host."""
         sizes = (f"--as={limits.address_mb * MB}", f"--fsize={limits.file_mb * MB}", f"--nproc={limits.processes}")
-        return (self._program("prlimit"), "--nofile=1024", "--core=1", *sizes, "--")
+        return (self._program("prlimit"), "--nofile=1024", "--core=1", *sizes, "--", "nice", "-n", NICE)
 
     def _forwarded(self, job: Job) -> tuple[str, ...]:
         if job.meter is None:

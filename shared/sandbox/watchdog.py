@@ -16,11 +16,12 @@ from pathlib import Path
 
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.sandbox.box_job import MB, JobLimits
-from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Left, left_on, on_disk, usage_of
+from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Left, PrivateFiles, left_on, on_disk, usage_of
 from sisimpur.shared.system.process import End, Watch
 
 EVERY = 1.0  # seconds between two counts
 PAUSE = 30  # times as long as counting the files took: it costs a thirtieth of a core at most
+MOST_PRIVATE = 200_000  # files in a folder in memory: of the kernel's own each takes about 1 KB
 LEAST_LOSS = 16 * MB  # that the machine must lose before something is counted out of turn: others take from it, too
 PULSE = 3.0  # seconds between two looks at whether anything happens
 
@@ -111,3 +112,15 @@ def watchdog(
         return reason
 
     return watch
+
+
+def with_private(watch: Watch, limits: JobLimits, places: tuple[str, ...]) -> Watch:
+    """The same watch, which looks also at folders that the box alone has, in memory; `places`: as it sees them."""
+    alone = PrivateFiles(places)
+
+    def both(pid: int, printed: int) -> End | None:
+        if reason := watch(pid, printed):
+            return reason
+        return "disk" if alone.count(pid) > max(limits.files, MOST_PRIVATE) else None
+
+    return both

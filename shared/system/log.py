@@ -9,18 +9,21 @@ import fcntl
 import heapq
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.text import UNSEEN
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 Line = dict[str, Any]
 
+HIDDEN = re.compile(f"[{UNSEEN}\x7f-\x9f]")
 LONGEST = 8_000  # characters of one value
 
 
@@ -45,7 +48,7 @@ class Log:
     def _write(self, part: str, event: str, fields: Mapping[str, Any]) -> None:
         line = {"at": self._clock.now().isoformat(timespec="milliseconds"), "event": event}
         line |= {name: _short(value) for name, value in fields.items()}
-        self._append(f"{part}.jsonl", self._clean(json.dumps(line, ensure_ascii=False, default=str)))
+        self._append(f"{part}.jsonl", _shown(self._clean(json.dumps(line, ensure_ascii=False, default=str))))
 
     def _append(self, name: str, line: str) -> None:
         data = (line + "\n").encode("utf-8", "replace")
@@ -148,3 +151,8 @@ def _lines(file: BinaryIO, agent: str) -> Iterator[Line]:
 
 def _short(value: Any) -> Any:
     return value[:LONGEST] + "…" if isinstance(value, str) and len(value) > LONGEST else value
+
+
+def _shown(line: str) -> str:
+    """What nobody sees, and what turns a line round, written as JSON escapes it: a terminal may show the file."""
+    return HIDDEN.sub(lambda hit: json.dumps(hit[0])[1:-1], line)

@@ -13,7 +13,7 @@ import ctypes
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -51,21 +51,32 @@ NO_PASSWORDS = re.compile(r"[$%{*.].*|x+|pass(word|wd)?|secret|changeme|postgres
 
 @dataclass(frozen=True)
 class SecretHit:
-    """Hit: what was found (the name of a value or of a shape) and in which line, counted from 1."""
+    """Hit: what was found (the name of a value or of a shape) and in which line, counted from 1.
+
+    `digest`: by which the owner may allow it; empty: he may not, it is a key of ours.
+    """
 
     name: str
     line: int
+    digest: str = ""
+
+    @property
+    def how_to_allow(self) -> str:
+        """What to write if it opens nothing."""
+        return f"; if it opens nothing: `allow_secrets: [{self.digest}]` in config/targets" if self.digest else ""
 
 
 Span = tuple[int, int, str]
 
 
 class Outgoing:
-    """`secrets`: name -> value of everything that may not leave."""
+    """`secrets`: name -> value of everything that may not leave. `allowed`: digests of what only looks like a key."""
 
-    def __init__(self, secrets: Mapping[str, str]) -> None:
+    def __init__(self, secrets: Mapping[str, str], allowed: Collection[str] = ()) -> None:
+        self._allowed = frozenset(allowed)
         self._whole: dict[str, str] = {}  # a short form -> name
         self._windows: dict[str, tuple[str, str, int]] = {}  # window -> name, its form, where in it
+        self._names = frozenset(secrets)
         for name, value in secrets.items():
             for form in _forms(_core(value)):
                 self._learn(name, form)
@@ -78,6 +89,21 @@ class Outgoing:
             at = begin
             hits.append(SecretHit(name, line))
         return tuple(hits)
+
+    def find_in_change(self, text: str) -> tuple[SecretHit, ...]:
+        """Find also what a detector knows of others' keys: for lines that are to become a commit."""
+        from sisimpur.shared.secrets.secret_rules import EXAMPLE, digest_of, find_secrets
+
+        found = [
+            SecretHit(name, text.count("\n", 0, begin) + 1, "" if name in self._names else digest_of(text[begin:end]))
+            for begin, end, name in self._spans(text)
+            if name in self._names or not EXAMPLE.search(text[begin:end])
+        ]
+        there = {hit.line for hit in found}
+        for one in find_secrets(text):
+            if (line := text.count("\n", 0, one.begin) + 1) not in there:
+                found.append(SecretHit(one.name, line, one.digest))
+        return tuple(hit for hit in found if not hit.digest or hit.digest not in self._allowed)
 
     def clean(self, text: str) -> str:
         """The text with `[removed: NAME]` in place of each hit."""

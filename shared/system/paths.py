@@ -148,6 +148,8 @@ class Home:
     def make(self) -> None:
         """All folders; what exists stays."""
         self.check()
+        if not self.root.exists():
+            self.root.mkdir(mode=0o700, parents=True)
         for folder in (*self._owners, *self._private, self.meter_socket.parent):
             folder.mkdir(parents=True, exist_ok=True)
         self.state.chmod(0o700)

@@ -187,3 +187,14 @@ def test_a_common_word_that_is_also_a_folder_forbids_nothing_by_itself() -> None
     found = read(notes("Write the docs in English"))
     assert guarded(found) == set()
     assert "docs/" in found.questions[0].evidence
+
+
+@pytest.mark.parametrize("answer", ["billing/**", "billing/pay.py", "billing/*.py"])
+def test_what_a_folder_of_the_note_holds_is_not_listed_beside_it(answer: str) -> None:
+    [guard] = read(notes("Don't touch billing/"), answer).guards
+    assert guard.patterns == ("billing/",)
+
+
+def test_what_a_model_adds_beyond_the_folder_is_listed() -> None:
+    [guard] = read(notes("Don't touch billing/"), "billing/**", "README.md").guards
+    assert guard.patterns == ("billing/", "README.md")

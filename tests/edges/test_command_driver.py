@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from sisimpur.agents.devops.drivers.command_driver import COMES_UP, CommandDriver
+from sisimpur.agents.devops.drivers.command_user import CommandUser
 from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
@@ -26,6 +27,7 @@ from sisimpur.shared.system.clock import ManualClock
 from tests.docker_scene import SERVER, App, Kind, Releases, free_port, within
 from tests.edges.deploy_contract import PATIENCE, DriverContract, DriverHome
 
+UNSANDBOXED = {"driver": "command", "unsandboxed": "yes"}
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 # What an owner without a service manager may write: whoever is started has a session before this ends.
@@ -120,8 +122,10 @@ def scene_driver(root: Path, ports: Mapping[Place, int]) -> CommandDriver:
             "logs": ["tail", "-n", "50", f"{root}/{{place}}.log"],
         }
 
-    settings = DeploySettings.model_validate({"driver": "command", **{name: place(name) for name in PLACES}})
-    return CommandDriver(settings, Commits(root / "commits"), root / "state", Patient(NOON))
+    settings = DeploySettings.model_validate({**UNSANDBOXED, **{name: place(name) for name in PLACES}})
+    return CommandDriver(
+        settings, Commits(root / "commits"), root / "state", Patient(NOON), CommandUser(settings, root)
+    )
 
 
 class CommandHome(DriverHome):
@@ -191,9 +195,10 @@ class Owner:
             name: ("sh", "-c", line, str(self.root)) if isinstance(line, str) and name not in PLAIN else line
             for name, line in given.items()
         }
-        settings = DeploySettings.model_validate({"driver": "command", "minutes": minutes, "staging": place})
+        settings = DeploySettings.model_validate({**UNSANDBOXED, "minutes": minutes, "staging": place})
         env = environment if environment is not None else {"PATH": os.environ["PATH"]}
-        return CommandDriver(settings, self.commits, self.root / "state", self.clock, env, lambda: stop)
+        user = CommandUser(settings, self.root, environment=env)
+        return CommandDriver(settings, self.commits, self.root / "state", self.clock, user, lambda: stop)
 
     def read(self, name: str) -> str:
         return (self.root / name).read_text()
@@ -256,7 +261,7 @@ def test_a_program_is_never_found_in_the_files_of_a_commit(owner: Owner) -> None
 
 def test_what_can_work_here_says_what_it_needs(owner: Owner) -> None:
     assert owner.driver(build=["./of-the-commit"], logs=["/bin/cat", "log"]).check() == (
-        "commands of yours: ./of-the-commit, sh, /bin/cat"
+        "commands of yours: ./of-the-commit, sh, /bin/cat; in no box, as the daemon's user (unsandboxed)"
     )
     with pytest.raises(Misconfigured, match=r"staging\.logs: there is no program 'jornalctl' here"):
         owner.driver(logs=["jornalctl", "-n", "50"]).check()

@@ -26,6 +26,7 @@ def home(tmp_path: Path) -> Home:
         (home.config / name).write_text((CONFIG / name).read_text())
     (home.targets / "site.yaml").write_text("repo: /site\n")
     (home.config / ".env").write_text("ANTHROPIC_API_KEY=one\n")
+    (home.config / ".env").chmod(0o600)
     return home
 
 

@@ -166,7 +166,7 @@ def test_an_environment_is_built_once_and_tests_what_lies_in_the_job_folder(box:
     assert environments.ready(first) == built
     assert target.environments(box).ready(first) == built, "another process finds it too"
     assert made.stat().st_ino == inode
-    assert {path.name for path in made.parent.iterdir()} == {"made", "env"}
+    assert {path.name for path in made.parent.iterdir()} == {"made", "hooks", "env"}
     assert len(target.told) == 1
 
 
@@ -480,10 +480,10 @@ def test_the_way_to_the_index_is_open_only_while_something_is_installed_from_it(
     commit = target.commit(BEFORE)
     target.environments(offline := Script()).ready(commit)
     target.environments(online := Script(), packages=None).ready(commit)
-    assert [job.meter is not None for job in offline.jobs] == [False] * 4
-    assert [job.meter is not None for job in online.jobs] == [False, True, True, False]
+    assert [job.meter is not None for job in offline.jobs] == [False] * 5
+    assert [job.meter is not None for job in online.jobs] == [False, True, True, False, False]
     assert all("HTTPS_PROXY" in job.env for job in online.jobs if job.meter)
-    assert all(job.env["PIP_NO_INDEX"] == "1" for job in offline.jobs)
+    assert all(job.env["PIP_NO_INDEX"] == "1" for job in offline.jobs[:4])
 
 
 # --- what goes wrong -----------------------------------------------------------------------------------------

@@ -220,7 +220,8 @@ def deploys(root: Path) -> str:
     live, starts = root / "production", root / "starts"
     start = f'[sh, -c, "echo {{commit}} > {live}; echo {{commit}} >> {starts}"]'
     place = f"  production:\n    start: {start}\n    running: [cat, {live}]\n"
-    return f"deploy:\n  driver: command\n{place}health: {{pages: [], watch_minutes: 0, grace: 0, every: 0.1}}\n"
+    health = "health: {pages: [], watch_minutes: 0, grace: 0, every: 0.1}\n"
+    return f"deploy:\n  driver: command\n  unsandboxed: yes\n{place}{health}"
 
 
 def main(root: str, model_url: str, days: str) -> int:

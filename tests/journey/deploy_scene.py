@@ -41,7 +41,7 @@ class DeployHome:
             for place in places
         )
         health = health or "pages: [], watch_minutes: 0, grace: 0, every: 0.1"
-        path.write_text(f"{plain}deploy:\n  driver: command\n{told}health: {{{health}}}\n")
+        path.write_text(f"{plain}deploy:\n  driver: command\n  unsandboxed: yes\n{told}health: {{{health}}}\n")
 
     def runs(self, place: Place = "production") -> Path:
         """The file that stands for what runs there."""

@@ -52,7 +52,7 @@ class Site:
             f"    running: {shell(RUNNING, self.live)}\n"
             for place in places.split()
         )
-        return f"deploy:\n  driver: command\n{told}"
+        return f"deploy:\n  driver: command\n  unsandboxed: yes\n{told}"
 
 
 START = (

@@ -13,6 +13,7 @@ import pytest
 
 from sisimpur.agents.devops.drivers.driver import Driver, EngineAway
 from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.deploys.deploying import DeployRules
 from sisimpur.agents.orchestrator.reports.reporting import Reporting
 from sisimpur.cli.commands.deploy_check import deploy_findings
 from sisimpur.cli.wiring.records import Records
@@ -41,7 +42,7 @@ class Scene:
     def reporting(self, places: tuple[Place, ...] = PLACES) -> Reporting:
         """As after a new start: it remembers nothing."""
         old = self.team.telling.reporting
-        deploys = replace(old.deploys, places=places)
+        deploys = replace(old.deploys, rules=DeployRules(places))
         return Reporting(old.books, old.session, old.progress, deploys, dict, self.records.home.reports)
 
     def merged(self, commit: str) -> None:

@@ -67,6 +67,11 @@ class OldHome:
     def asked(self, *words: str) -> Any:
         return json.loads(self.type(*words, "--json"))
 
+    def may_run_commands(self) -> None:
+        """As the report and `doctor` tell the owner to write."""
+        target = self.home / "config" / "targets" / "site.yaml"
+        target.write_text(target.read_text().replace("driver: command\n", "driver: command\n  unsandboxed: yes\n"))
+
     def accepts(self, name: str, text: str) -> None:
         is_accepted(f"{self.version}/{name}", text.replace(str(self.root), "{{ROOT}}"))
 
@@ -106,6 +111,11 @@ def test_it_answers_as_it_did(old: OldHome, view: str) -> None:
             assert goal["done"] is None or goal["done"] in LIVED
             goal["done"] = "a day, or null"  # what was done long ago is not shown any more
     old.accepts(f"answers/{view.replace(' ', '-')}.json", in_lines(steady(found, MOVES.get(view, ()))))
+
+
+def test_what_ran_in_no_box_without_a_word_of_the_owners_is_told_with_what_to_write(old: OldHome) -> None:
+    for view in ("status", "doctor"):
+        assert "write `run_as: USER` below `deploy:`" in old.type(view)
 
 
 def test_what_stands_in_an_answer_only_now_and_then_has_its_form_too(tmp_path: Path) -> None:
@@ -186,6 +196,7 @@ def model() -> Iterator[ScriptedModel]:
 def test_it_finishes_its_tasks_and_keeps_its_sums(version: str, tmp_path: Path, model: ScriptedModel) -> None:
     """One life for all that is asked of it: a day that was cut off, and the next morning."""
     old = OldHome.opened(version, tmp_path / "owner", model.url)
+    old.may_run_commands()
     before = {view: old.asked(view) for view in ("budget", "prs", "tasks")}
     told = Mailbox(old.root / "box").told()
     starts = (old.root / "starts").read_text()

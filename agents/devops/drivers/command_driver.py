@@ -7,7 +7,8 @@
       running: [sh, -c, "systemctl --user -q is-active site-staging && basename $(readlink /srv/staging)"]
       logs: [journalctl, --user, -q, -n, "200", -u, site-staging]
 
-They run in no box: what was merged runs as whoever the owner lets it run as. A command ends with all that it started
+They run in no box: what was merged runs as the user whom `run_as` names, or, if the owner writes `unsandboxed: yes`, as
+ours. Without one of the two nothing is built or started (see command_user). A command ends with all that it started
 in its own process group, so whatever goes on running belongs to a service manager, as above, or to a session that it
 got before the command ended: `subprocess.Popen(argv, start_new_session=True, stdout=a_file, ...)` in a start script
 keeps that order, `setsid program &` in a shell does not always.
@@ -21,12 +22,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from sisimpur.agents.devops.drivers.command_user import CommandUser
 from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed
 from sisimpur.agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
 from sisimpur.shared.config.settings_deploy import DeploySettings
@@ -62,7 +63,7 @@ class Files(Protocol):
 
 
 class CommandDriver:
-    """`environment`: ours, of which a command gets PATH, HOME and LANG. `stop`: whether the program is being stopped.
+    """`user`: as whom commands run. `stop`: whether the program is being stopped.
 
     Misconfigured: a command holds a {name} that is none.
     """
@@ -73,26 +74,28 @@ class CommandDriver:
         files: Files,
         folder: Path,
         clock: Clock,
-        environment: Mapping[str, str] = os.environ,
+        user: CommandUser,
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
         """`folder`: ours, for what the log said before a start."""
         self._settings, self._files, self._folder = settings, files, folder
-        self._clock, self._environment, self._stop = clock, environment, stop
+        self._clock, self._user, self._stop = clock, user, stop
         self._before: dict[Place, Sequence[str]] = {}  # what was seen before a start, if it cannot be written
         self._commands = {place: _commands(place, settings) for place in settings.places}
 
     def check(self) -> str:
+        self._user.check()
         programs: list[str] = []
         for place, commands in self._commands.items():
             given = self._given(place)
             for command in filter(None, commands.values()):
                 command.check(given)
                 programs.append(command.program)
-        return f"commands of yours: {', '.join(dict.fromkeys(programs))}"
+        return f"commands of yours: {', '.join(dict.fromkeys(programs))}; {self._settings.as_whom}"
 
     def build(self, release: Release) -> None:
         """The owner's command runs again if it was cut: it has to lead to the same end."""
+        self._user.check()
         folder, command = self._files.of(release.commit), self._commands[release.place]["build"]
         if not command or self._files.built(release.commit, release.place) == (how := self._how(release.place)):
             return
@@ -106,6 +109,7 @@ class CommandDriver:
         """A command that was begun is not cut: half a start helps nobody. After one that fails it is built again."""
         if self._runs(release):
             return
+        self._user.check()
         try:
             folder, command = self._files.of(release.commit), self._commands[release.place]["start"]
         except ReleaseFailed as problem:
@@ -194,7 +198,7 @@ class CommandDriver:
         return command.run(fill, cwd=Path("/"), given=self._given(place), minutes=minutes, merge=False)
 
     def _given(self, place: Place) -> Surroundings:
-        return surroundings(self._settings.places[place], self._environment)
+        return surroundings(self._settings.places[place], self._user.ours, self._user.before)
 
     # --- its log ---------------------------------------------------------------------------------------------
 

@@ -28,10 +28,14 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Surroundings that the commands of a place find. `secrets`: what of it may not be told."""
+    """Surroundings that the commands of a place find. `secrets`: what of it may not be told.
+
+    `before`: words before each command, which make it somebody else's.
+    """
 
     env: Mapping[str, str]
     secrets: Outgoing
+    before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class OwnerCommand:
         merge: bool = True,
     ) -> Finished:
         """Run to the end, however that is. Stopping: it was cut for that. Misconfigured: it cannot be started."""
-        argv = [HOLE.sub(lambda hole: fill[hole[1]], word) for word in self.argv]
+        argv = [*given.before, *(HOLE.sub(lambda hole: fill[hole[1]], word) for word in self.argv)]
         if stop():
             raise Stopping(f"the program is being stopped: {self.name} is not begun")
         watch: process.Watch = lambda _pid, _printed: "stopped" if stop() else None  # noqa: E731
@@ -102,7 +106,7 @@ def tail(text: str) -> str:
     return "\n".join(lines[-TAIL_LINES:])[-TAIL_CHARS:]
 
 
-def surroundings(place: PlaceSettings, ours: Mapping[str, str]) -> Surroundings:
+def surroundings(place: PlaceSettings, ours: Mapping[str, str], before: tuple[str, ...] = ()) -> Surroundings:
     """PATH, HOME and LANG of ours, and what the owner gives the place. Misconfigured: its env_file cannot be read.
 
     Only absolute folders stay in PATH: a program is never found in the files of a commit.
@@ -111,4 +115,4 @@ def surroundings(place: PlaceSettings, ours: Mapping[str, str]) -> Surroundings:
     env = {"PATH": PATH, **{name: ours[name] for name in ("PATH", "HOME", "LANG") if ours.get(name)}, **given}
     folders = [folder for folder in env["PATH"].split(":") if folder.startswith("/")]
     of_the_file = {name: value for name, value in given.items() if place.env.get(name) != value}
-    return Surroundings({**env, "PATH": ":".join(folders) or PATH}, Outgoing(of_the_file))
+    return Surroundings({**env, "PATH": ":".join(folders) or PATH}, Outgoing(of_the_file), before)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sisimpur.agents.devops.drivers.driver import EngineAway, ReleaseFailed
@@ -27,10 +27,15 @@ HALF = re.compile(rf"\.({COMMIT.pattern})\.(half|gone)")  # half written, half r
 
 @dataclass(frozen=True)
 class ReleaseFiles:
-    """`folder`: ours alone."""
+    """`folder`: ours alone. `former`: where they were laid out before; none is any more.
+
+    `own`: gives a folder to whoever builds in it.
+    """
 
     mirror: Mirror
     folder: Path
+    former: Path | None = None
+    own: Callable[[Path], None] = lambda _folder: None
 
     def of(self, commit: str) -> Path:
         """The folder with the commit's plain files. What was built in it since is still there.
@@ -71,6 +76,7 @@ class ReleaseFiles:
 
     def clean(self, keep: Collection[str]) -> int:
         """Throws away the files of all commits but these -> of how many. What cannot be removed now is tried again."""
+        before = replace(self, folder=self.former, former=None).clean(keep) if self.former else 0
         gone = [commit for commit in self.known if commit not in keep]
         for commit in gone:
             self._unmark(commit)
@@ -80,16 +86,17 @@ class ReleaseFiles:
             with contextlib.suppress(OSError):  # somebody still writes there, or it is not ours any more
                 remove_folder(self.folder / name)
             fault_point("deploy.files-removed")
-        return len(gone)
+        return before + len(gone)
 
     def _lay_out(self, commit: str, place: Path) -> None:
         half = self.folder / f".{commit}.half"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         remove_folder(half)
         self._unmark(commit)
         fault_point("deploy.files-begun")
         try:
             self.mirror.check_out(commit, half)
+            self.own(half)
             os.sync()  # a power cut must not leave a complete name with empty files
             fault_point("deploy.files-written")
             move(half, place)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, Stumble
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Evidence, is_test_file
 from sisimpur.shared.model.naming import attempt_ref, is_upkeep
 from sisimpur.shared.model.work import Branch, Coded, Correction, Run, TaskKind, TaskSpec
@@ -62,7 +62,7 @@ class IndependentTest:
         try:
             once = replace(run, attempt=1)
             answer = self.roles.coder().code(once, asked, branch.base, folder, Correction("", "", order))
-        except (OutOfBudget, Misconfigured, Stumble) as problem:
+        except (OutOfBudget, Misconfigured, ModelAway, Stumble, Unavailable) as problem:
             self.books.tell(f"{spec.id}: no test from its words alone: {problem}")
             return ""
         finally:

@@ -56,10 +56,15 @@ class Deploys(Protocol):
 
 @dataclass(frozen=True)
 class DeployRules:
-    """Of the owner's configuration."""
+    """Of the owner's configuration. `as_whom`: who runs what was merged, in no box; empty: containers do.
 
-    places: tuple[Place, ...]
+    `refused`: why nothing may be deployed, and what to write.
+    """
+
+    places: tuple[Place, ...] = ()
     pause_after: int = 3
+    as_whom: str = ""
+    refused: str = ""
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,8 @@ from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, MOST_IN_A_PROMP
 from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
 from sisimpur.agents.orchestrator.memory.lesson_text import TaskSetback, chosen, named_files
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
-from sisimpur.agents.orchestrator.vision.issue_goals import number_of
 from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
 from sisimpur.shared.model.work import Goal, TaskSpec
-from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import Attempt, TaskRecord
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
@@ -60,9 +58,10 @@ class Lessons:
     def day(self) -> str:
         return self.clock.now().date().isoformat()
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, lesson: Lesson, theirs: bool = False) -> None:
+        """`theirs`: its task is a stranger's, whose words may be in it."""
         clean = self.clean
-        lesson = replace(lesson, text=clean(lesson.text), signature=clean(lesson.signature))
+        lesson = replace(lesson, text=clean(lesson.text), signature=clean(lesson.signature), theirs=theirs)
         words, files = tuple(map(clean, lesson.keywords)), tuple(map(clean, lesson.files))
         self.book.learn(replace(lesson, keywords=words, files=files), self.clock.now())
 
@@ -73,7 +72,6 @@ class Learning:
 
     lessons: Lessons
     setbacks: Setbacks
-    plans: PlanRepository
     home: Home
 
     def hear(self, event: TeamEvent) -> None:
@@ -89,7 +87,8 @@ class Learning:
                     self._rejected(known)
                 case RolledBack(known, commit, note):
                     files, words = self.setbacks.changed(commit), self.setbacks.keywords(known.id)
-                    self.lessons.learn(lesson_text.rolled_back(known.title, note, files, _origin(known), words))
+                    lesson = lesson_text.rolled_back(known.title, note, files, _origin(known), words)
+                    self.lessons.learn(lesson, self.setbacks.is_a_strangers(known.goal_id))
                 case Evening(day):
                     self._keep(day)
                 case Morning() | DayPlanned():
@@ -107,7 +106,8 @@ class Learning:
             changed = self.setbacks.changed(commit)
             files = self.setbacks.other(self.setbacks.commit(known.id, attempt), commit, changed)
             named = replace(setback, keywords=setback.keywords or self.setbacks.keywords(known.id))
-            self.lessons.learn(lesson_text.mended(known.title, named, files, changed, _origin(known)))
+            lesson = lesson_text.mended(known.title, named, files, changed, _origin(known))
+            self.lessons.learn(lesson, self.setbacks.is_a_strangers(known.goal_id))
         self._settle(known.id, attempts)
 
     def _sent_back(self, task: str) -> None:
@@ -123,7 +123,8 @@ class Learning:
         if first < 0:
             return
         for fact in self.setbacks.facts(task, attempts[-1]):
-            self.lessons.learn(Lesson(0, "target", fact, origin=f"{task}.a{attempts[-1].number}"))
+            fact_of = Lesson(0, "target", fact, origin=f"{task}.a{attempts[-1].number}")
+            self.lessons.learn(fact_of, self.setbacks.is_a_strangers_task(task))
         seen = self.setbacks.seen(task, attempts[-1])
         avoided = seen.avoided(self.setbacks.seen(task, one) for one in attempts[:first])
         for attempt in attempts[first:]:
@@ -136,7 +137,7 @@ class Learning:
         lacked = [
             fact for one in self.setbacks.journal.attempts(known.id)[-1:] for fact in self.setbacks.facts(known.id, one)
         ]
-        if not lacked and not self._is_a_strangers(known):
+        if not lacked and not self.setbacks.is_a_strangers(known.goal_id):
             files, words = (*spec.files, *spec.new_files), self.setbacks.keywords(known.id)
             self.lessons.learn(lesson_text.gave_up(spec.title, files, event.why, _origin(known), words))
 
@@ -146,15 +147,10 @@ class Learning:
         if not said or said[-1].kind != "reject" or not said[-1].why.strip():
             return
         why, words = said[-1].why, self.setbacks.keywords(known.id)
-        learners: tuple[Learner, ...] = ("coder",) if self._is_a_strangers(known) else ("coder", "planner")
+        theirs = self.setbacks.is_a_strangers(known.goal_id)
+        learners: tuple[Learner, ...] = ("coder",) if theirs else ("coder", "planner")
         for agent in learners:
-            self.lessons.learn(lesson_text.rejected(agent, known.title, why, _origin(known), words))
-
-    def _is_a_strangers(self, known: TaskRecord) -> bool:
-        """Of a goal from an issue that is no wish of the owner's, or that nobody knows any more."""
-        accepted = self.plans.accepted()
-        owners = [goal.id for goal in (accepted.vision.goals if accepted else ()) if not goal.proposed_by]
-        return bool(number_of(known.goal_id)) and known.goal_id not in owners
+            self.lessons.learn(lesson_text.rejected(agent, known.title, why, _origin(known), words), theirs)
 
     # -- in the evening ---------------------------------------------------------------------------------------
 
@@ -162,7 +158,8 @@ class Learning:
         """What came back is learned, what does not help goes, and the rest can be read."""
         book = self.lessons.book
         told = [lesson.text for lesson in book.all("coder")]
-        for lesson in lesson_text.comes_back(list(self.setbacks.complaints(day)), day, told):
+        found = [one for one in self.setbacks.complaints(day) if not self.setbacks.is_a_strangers_task(one.task)]
+        for lesson in lesson_text.comes_back(found, day, told):
             self.lessons.learn(lesson)
         book.prune(day)
         write_files(book, self.home, self.lessons.clean)
@@ -205,7 +202,7 @@ class Recall:
         """What the target's environment cannot do, as tests have met it of late: for whoever plans."""
         with self.lessons.optional():
             day = self.lessons.day()
-            known = [one for one in self.lessons.book.all("target") if is_kept(one, day)]
+            known = [one for one in self.lessons.book.all("target") if is_kept(one, day) and not one.theirs]
             return tuple(self.lessons.clean(one.text) for one in known[-MOST_FACTS:])
         return ()
 
@@ -216,7 +213,8 @@ class Recall:
             kinds = [self.lessons.clean(kind) for kind in (last.kinds if last else ())]
             words = last.keywords if last else ()
             text, files = "\n".join((spec.title, spec.description, *words)), (*spec.files, *spec.new_files)
-            situations = [Situation("coder", text, kind, files) for kind in (*kinds, "")]
+            theirs = self.setbacks.is_a_strangers(spec.goal_id)
+            situations = [Situation("coder", text, kind, files, theirs) for kind in (*kinds, "")]
             most = MOST_IN_A_PROMPT if is_correction else FRESH
             return self._booked(self._found(situations, spec.id, most), spec.id, number)
         return ()

@@ -24,7 +24,8 @@ class Lesson:
     """One or two sentences for an agent's prompt. Its texts come from runs: data, never instructions.
 
     `signature`: of the failure that taught it, normalised; empty: none. `files`: that belong to it. `origin`: where it
-    was learned, `<task>.a<attempt>`. `used`, `passed`: prompts that held it, and how many of those tries went well.
+    was learned, `<task>.a<attempt>`. `theirs`: a stranger's words may be in it. `used`,
+    `passed`: prompts that held it, and how many of those tries went well.
     """
 
     number: int
@@ -38,16 +39,21 @@ class Lesson:
     expires: str = ""  # YYYY-MM-DD
     used: int = 0
     passed: int = 0
+    theirs: bool = False
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What an agent is about to do: the words of the task, or of a failure, and the files that it is about."""
+    """What an agent is about to do: the words of the task, or of a failure, and the files that it is about.
+
+    `theirs`: for what a stranger asks; only there stands what strangers' words have taught.
+    """
 
     agent: Learner
     text: str
     signature: str = ""
     files: tuple[str, ...] = field(default=())
+    theirs: bool = False
 
 
 def heading(agent: Learner) -> str:

@@ -73,12 +73,13 @@ class LessonRepository:
         if not new.text:
             raise Refused("a lesson without words")
         same = (new.agent, new.signature, new.text)
-        values = (*same, "\n".join(new.keywords), "\n".join(new.files), new.origin, day, expiry(day))
+        values = (*same, "\n".join(new.keywords), "\n".join(new.files), new.origin, day, expiry(day), new.theirs)
         with self._db.transaction() as db:
             db.execute(
-                "insert into lessons (agent, signature, text, keywords, files, origin, learned, expires)"
-                " select ?, ?, ?, ?, ?, ?, ?, ? where not exists (select 1 from lessons_forgotten where digest = ?)"
-                " on conflict do update set expires = max(expires, excluded.expires)",
+                "insert into lessons (agent, signature, text, keywords, files, origin, learned, expires, theirs)"
+                " select ?, ?, ?, ?, ?, ?, ?, ?, ? where not exists (select 1 from lessons_forgotten where digest = ?)"
+                " on conflict do update set expires = max(expires, excluded.expires),"
+                " theirs = min(theirs, excluded.theirs)",
                 (*values, _digest(*same)),
             )
             sql = f"{LESSONS} where agent = ? and signature = ? and text = ? group by number"
@@ -120,7 +121,8 @@ class LessonRepository:
         """Lessons that are kept: of the same signature, then by words, then of the same files; the best first."""
         scores = self._scores(situation)
         rows = self._db.rows(
-            "select number, signature, files from lessons where agent = ? and expires >= ?", (situation.agent, day)
+            "select number, signature, files from lessons where agent = ? and expires >= ? and theirs <= ?",
+            (situation.agent, day, situation.theirs),
         )
         ranked = sorted((rank, -row["number"]) for row in rows if (rank := _rank(row, situation, scores)))
         found = (self._lesson(-number) for _, number in ranked)
@@ -237,4 +239,4 @@ def _of(agent: Learner, rows: Sequence[sqlite3.Row]) -> list[Lesson]:
 
 def _lesson(row: sqlite3.Row) -> Lesson:
     words, files = row["keywords"].splitlines(), row["files"].splitlines()
-    return row_to(Lesson, row, keywords=words, files=files, passed=row["went_well"])
+    return row_to(Lesson, row, keywords=words, files=files, passed=row["went_well"], theirs=bool(row["theirs"]))

@@ -11,12 +11,14 @@ from functools import partial
 from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.memory import lesson_text
 from sisimpur.agents.orchestrator.memory.lesson_text import ReviewComplaint, SeenOfTry, TaskSetback
+from sisimpur.agents.orchestrator.vision.issue_goals import number_of
 from sisimpur.shared.model.evidence import ChangesRequested
 from sisimpur.shared.model.lifecycle import Event
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.gate_book import GateRepository
 from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import Attempt
 
 
@@ -26,6 +28,17 @@ class Setbacks:
     gates: GateRepository
     mirror: Mirror
     turns: TestTurns
+    plans: PlanRepository
+
+    def is_a_strangers(self, goal: str) -> bool:
+        """Of a goal from an issue that is no wish of the owner's, or that nobody knows any more."""
+        accepted = self.plans.accepted()
+        owners = [one.id for one in (accepted.vision.goals if accepted else ()) if not one.proposed_by]
+        return bool(number_of(goal)) and goal not in owners
+
+    def is_a_strangers_task(self, task: str) -> bool:
+        known = self.journal.task(task)
+        return known is not None and self.is_a_strangers(known.goal_id)
 
     def of(self, task: str) -> Iterator[tuple[Attempt, TaskSetback]]:
         """The newest first. That a base has moved under a change, or a test of QA's is wrong, is no coder's mistake."""

@@ -167,6 +167,8 @@ class DayAccount:
     unsent: tuple[str, ...] = ()  # messages that did not reach the owner: one line each
     missed: tuple[str, ...] = ()  # days just before this one on which nobody was there, the oldest first
     deploys: tuple[DeployAccount, ...] = ()  # the oldest first
+    deploys_as: str = ""  # who runs what was merged, where no container does
+    deploys_refused: str = ""  # why nothing may be deployed, and what the owner writes
     deploys_paused: str = ""  # why none is begun unasked; the owner has to end it
     research: tuple[ResearchAccount, ...] = ()
     learned: tuple[str, ...] = ()  # on this day: what was added to memory

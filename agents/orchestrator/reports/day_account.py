@@ -10,6 +10,7 @@ from typing import Any
 
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+from sisimpur.agents.orchestrator.deploys.deploying import DeployRules
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import open_branches, own_target
 from sisimpur.agents.orchestrator.planning.daily_planner import question_line
@@ -47,20 +48,20 @@ from sisimpur.shared.store.task_records import Happened, TaskRecord
 
 @dataclass(frozen=True)
 class DeployDays:
-    """`places`: where is deployed now, the last one last; none: the driver was taken away. `clean`: takes out keys.
+    """`rules`: where is deployed now, the last one last; none: the driver was taken away. `clean`: takes out keys.
 
     `subjects`: commits -> the first line of the message of each, where it is known.
     """
 
     book: DeployRepository
     journal: Journal
-    places: Sequence[Place]
+    rules: DeployRules
     clean: Callable[[str], str]
     subjects: Callable[[Iterable[str]], Mapping[str, str]]
 
     @property
     def last(self) -> str:
-        return self.places[-1] if self.places else ""
+        return self.rules.places[-1] if self.rules.places else ""
 
     def of(self, day: str) -> tuple[DeployAccount, ...]:
         """Begun or ended on that day; what is under way belongs to each day until its end."""
@@ -83,7 +84,7 @@ class DeployDays:
         )
 
     def _ahead(self, place: Place) -> Sequence[Place]:
-        return [one for one in self.places if PLACES.index(one) > PLACES.index(place)]
+        return [one for one in self.rules.places if PLACES.index(one) > PLACES.index(place)]
 
     def _live(self, place: Place, deploys: Sequence[Deploy]) -> Live:
         commit = healthy_at(place, deploys)
@@ -94,7 +95,7 @@ class DeployDays:
 
     def paused(self) -> str:
         """Why nothing is begun unasked; empty: it is, or nothing is to be deployed at all."""
-        pause = self.book.paused() if self.places else None
+        pause = self.book.paused() if self.rules.places else None
         return self.clean(pause.why) if pause else ""
 
     def _is_again(self, deploy: Deploy, task: str) -> bool:
@@ -156,6 +157,11 @@ class DayBooks:
 
     def account(self, kind: Kind | None = None, missed: Sequence[str] = ()) -> DayAccount:
         """`kind`: where the caller knows better than the books; `missed`: the days just before."""
+        rules = self._deploys.rules if self._deploys else DeployRules()
+        found = self._account(kind, missed)
+        return replace(found, deploys_as=rules.as_whom, deploys_refused=rules.refused)
+
+    def _account(self, kind: Kind | None, missed: Sequence[str]) -> DayAccount:
         day, plans, money = self._day, self._books.plans, self._books.money
         plan, lessons = plans.plan(day) or DailyPlan(day), self._books.learned.lessons.all()
         questions = open_questions(plans, self._books.roadmap.sources.book, self._vision)

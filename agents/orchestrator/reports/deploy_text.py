@@ -36,6 +36,10 @@ def deployed(account: DayAccount, command: str, day: str = "") -> Iterator[str]:
     """`day`: that of the page, if it tells of another one: times without a date are of its day."""
     for one in account.deploys:
         yield line(one, day or account.day)
+    if account.deploys_refused:
+        yield cut(account.deploys_refused)
+    elif account.deploys and account.deploys_as:
+        yield f"what was merged ran {account.deploys_as}"
     yield from paused(account, command)
 
 

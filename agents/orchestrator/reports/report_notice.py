@@ -69,7 +69,8 @@ def _tone(account: DayAccount) -> Tone:
     is_bad = account.failed or account.troubles or account.stopped or account.deployed(DeployStage.STUCK)
     if is_bad or account.kind == "cut off":
         return Tone.BAD
-    if account.waiting or account.deploys_paused or account.deployed(DeployStage.RETURNED, DeployStage.FAILED):
+    held = account.deploys_paused or account.deploys_refused
+    if account.waiting or held or account.deployed(DeployStage.RETURNED, DeployStage.FAILED):
         return Tone.ATTENTION
     return Tone.GOOD if account.merged or account.deployed(DeployStage.HEALTHY) else Tone.PLAIN
 

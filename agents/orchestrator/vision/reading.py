@@ -127,6 +127,7 @@ def interpreted(
         room -= len(good)
         found = _fates(remark, vision, target, (*before.patterns, *good))
         named = merged_patterns(*(one.patterns for one in found))
+        good = tuple(one for one in good if not is_covered(one, (*named, *before.patterns)))
         patterns = merged_patterns(before.patterns, named, good)
         if patterns:
             alone = [one for one in good if one not in (*named, *before.patterns) and not is_named_by(one, remark.text)]
@@ -176,6 +177,12 @@ def _patterns(
     patterns = tuple(dict.fromkeys(said))
     good = tuple(pattern for pattern in patterns[: max(0, room)] if is_guard(pattern, files))
     return good, tuple(pattern for pattern in patterns if pattern not in good)
+
+
+def is_covered(pattern: str, others: Iterable[str]) -> bool:
+    """Say whether one of these folders holds all that the pattern means: it need not be listed beside it."""
+    folders = (other.removesuffix("**").rstrip("/") for other in others if other.endswith(("/", "/**")))
+    return any(pattern.strip("/").startswith(f"{folder}/") for folder in folders)
 
 
 def is_guard(pattern: str, files: Sequence[str]) -> bool:

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
 from sisimpur.agents.qa.runner.suite import GATE, JOB, PACKAGES
 from sisimpur.shared.model import change
@@ -84,6 +86,31 @@ copies = [name for name, one in told.items()
 if copies:
     sys.exit(f"{{', '.join(copies)}}: a copy is installed, so the tests would test the copy; use `pip install -e`")
 """
+
+# What Python or pytest start by themselves: who brought it, and whether it is what he brought. It is the owner's own
+# Python that looks, and it starts nothing of what lies there.
+LISTING = f"""
+import base64, csv, hashlib, json, os, pathlib, re
+def name(info): return re.sub("[-_.]+", "-", info.name.rpartition("-")[0].partition("-")[0]).lower()
+def digest(path): return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).decode().rstrip("=")
+found = []
+for site in pathlib.Path("{ENV}/lib").glob("python*/site-packages"):
+    owners = {{}}
+    for record in site.glob("*.dist-info/RECORD"):
+        for row in csv.reader(record.read_text("utf-8", "replace").splitlines()):
+            if len(row) == 3: owners.setdefault(os.path.normpath(row[0]), (name(record.parent), row[1]))
+    starts = [one for form in ("*.pth", "sitecustomize*", "usercustomize*", "conftest.py") for one in site.glob(form)]
+    for path in starts + [one for one in site.glob("**/conftest.py") if str(one.relative_to(site)) not in owners]:
+        who, said = owners.get(str(path.relative_to(site)), ("", ""))
+        is_ours = path.name == "sisimpur_gate.pth" and path.read_text() == "{GATE}\\n"
+        same = path.is_file() and not path.is_symlink() and said in ("", "sha256=" + digest(path))
+        if not is_ours: found.append([str(path.relative_to(site)), who if same else ""])
+    for entries in site.glob("*.dist-info/entry_points.txt"):
+        if "[pytest11]" in entries.read_text("utf-8", "replace"):
+            found.append(["a plugin of pytest", name(entries.parent)])
+print(json.dumps(sorted(map(list, set(map(tuple, found))))))
+"""
+HOOKS = TypeAdapter(list[tuple[str, str]])
 
 ENDS = {
     "timed out": "took longer than {0.seconds:.0f} s",
@@ -164,6 +191,16 @@ class Builder:
             self._have_run(steps, commit, place, is_last=True)
         for name in PLACES.keys() - {"env"}:
             remove_folder(place / name)
+
+    def hooks(self, place: Path) -> tuple[tuple[str, str], ...]:
+        """What starts by itself in a built environment, and whose it is; empty: no package declares it as it is."""
+        setup = self.setup
+        mounts = (Mount(place / "env", ENV), *setup.interpreter)
+        job = Job((str(setup.program), "-I", "-S", "-c", LISTING), mounts, limits=JobLimits(seconds=60))
+        try:
+            return tuple(HOOKS.validate_json(repeated(lambda: self.box.run(job)).output))
+        except ValidationError:
+            return (("what starts there cannot be listed", ""),)
 
     def _have_run(self, steps: Sequence[Step], commit: str, place: Path, is_last: bool) -> bool:
         """False: somebody killed one of them, and all begin anew, in empty folders."""

@@ -2,6 +2,7 @@
 
 <key>/         complete, or it would not have this name
     made       how it was made, for people; its time is that of the last use; locked by whoever uses it
+    hooks      what starts there by itself and nobody has named, a line each
     env/       what a box wrote: never looked into from here, no link in it is followed
 .new-*, .old-* half built or half removed by somebody who is gone
 .lock          held by the one who adds or removes
@@ -27,6 +28,7 @@ from sisimpur.agents.qa.runner.suite import PACKAGES, Environment
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.shared.model.errors import BrokenSetup, CommandFailed
 from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.text import one_line
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_tree import TreeEntry
 from sisimpur.shared.sandbox.box import Box, Mount
@@ -177,6 +179,26 @@ def key_of(*parts: str | Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
+# --- what starts by itself -----------------------------------------------------------------------------------
+
+HOOKS = "hooks"
+OURS = ("pip", "setuptools", "wheel", "pytest", "coverage", "hypothesis")  # and what many a package brings along
+WELL_KNOWN = (*OURS, "anyio", "faker", "typeguard")
+NAMES = re.compile(r"[a-z0-9]+(?:[-_.]+[a-z0-9]+)*")
+
+
+def undeclared(hooks: Iterable[tuple[str, str]], named: str) -> tuple[str, ...]:
+    """Hooks that no package declares which the target's own files name, or which is well known; each in words."""
+    known = {re.sub("[-_.]+", "-", name) for name in NAMES.findall(named.lower())} | set(WELL_KNOWN)
+    return tuple(
+        f"{one_line(what, 200)} of {one_line(who, 100)}, which no file of yours names"
+        if who
+        else f"{one_line(what, 200)}, which no package declares as it is"
+        for what, who in hooks
+        if who not in known
+    )
+
+
 # --- environments of the tests: which one a commit needs, made if there is none ------------------------------
 
 
@@ -242,6 +264,10 @@ class Environments:
 
     def _fill(self, recipe: Recipe, place: Path) -> str:
         self._builder.build(recipe.commit, recipe.command, place)
+        found = undeclared(self._builder.hooks(place), self._named(recipe.commit))
+        write_text(place / HOOKS, "".join(f"{line}\n" for line in found))
+        for line in found:
+            self._builder.print_progress(f"{self._setup.name}: the tests' environment starts by itself: {line}")
         return f"{self._version}\ncommit {recipe.commit}\n{recipe.command}\n"
 
     def _recipe(self, commit: str) -> Recipe:
@@ -270,6 +296,12 @@ class Environments:
         is_offline = self._setup.packages is not None
         command = self._setup.command.strip() or survey_at(self._mirror, commit, is_offline).setup
         return command, dependency_files(tree, command)
+
+    def _named(self, commit: str) -> str:
+        """The text of all files that say what is installed, and the command."""
+        command, files = self._asks_for(commit)
+        texts = (self._mirror.read(commit, path) or b"" for path, _ in files)
+        return "\n".join((command, *(text.decode("utf-8", "replace") for text in texts)))
 
     def _parent(self, commit: str) -> str | None:
         try:

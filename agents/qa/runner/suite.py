@@ -6,6 +6,7 @@ The report is JSON, one object per line, written while the tests run:
     {"test": ID, "outcome": "passed" | "failed" | "skipped",        once for each test that ended
      "seconds": 0.1,                                            (how long its body took, if that was asked)
      "where": "path:line", "text": "the end of the trace"}           (the last two only for failures)
+    {"canary": "held" | "forged"}        whether a test of ours that must fail did, where one that must pass has passed
     {"end": 0, "ran": 12}                                            last: the runner's own idea of its exit code
 
 Whoever is tested can write to it too. It is data, of limited size, and it proves something only together with the exit

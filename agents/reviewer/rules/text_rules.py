@@ -86,8 +86,8 @@ def _has_text(file: ChangedFile) -> bool:
 def _secrets(file: ChangedFile, outgoing: Outgoing) -> Iterator[Finding]:
     """The value is in no finding: neither in the text nor in the quote."""
     numbers = list(file.added)
-    for hit in outgoing.find("\n".join(file.added.values())):
-        yield _secret(file, numbers[hit.line - 1], f"this looks like a {hit.name}")
+    for hit in outgoing.find_in_change("\n".join(file.added.values())):
+        yield _secret(file, numbers[hit.line - 1], f"this looks like a {hit.name}{hit.how_to_allow}")
     if not file.is_test:
         for number, text in file.added.items():
             if len(text) <= LONGEST_LINE and (name := _assigned(file, text)):

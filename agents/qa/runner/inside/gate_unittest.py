@@ -37,6 +37,22 @@ def install(suites: Any) -> None:
     suites.BaseTestSuite.__call__ = reported
 
 
+def _end_of(name: str) -> str:
+    """How a test of ours ends that must pass, or fail, wherever this process runs tests."""
+    import unittest
+
+    class CanaryCase(unittest.TestCase):
+        def test_pass(self) -> None:
+            self.assertEqual(1, 1)
+
+        def test_fail(self) -> None:
+            self.assertEqual(1, 2)
+
+    result = unittest.TestResult()
+    CanaryCase(name).run(result)
+    return "passed" if result.testsRun == 1 and result.wasSuccessful() else "failed"
+
+
 class Listener:
     """Hears what the runner tells its result."""
 
@@ -62,6 +78,8 @@ class Listener:
                     if group in self._groups and self._waiting[test]:
                         self._emit(test, self._groups[group])
                         break
+        with contextlib.suppress(Exception):
+            self._report.canary(*map(_end_of, ("test_pass", "test_fail")))
         self._report.end(0 if self._result.wasSuccessful() else 1, self._ran)
 
     def _hear(self, name: str, hear: Callable[..., None]) -> None:

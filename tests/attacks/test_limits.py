@@ -1,0 +1,42 @@
+"""Promise 2, limits: what a box takes of the machine that no limit of a process sees.
+
+Before files in memory were counted, each ran to its time limit: a million names and more, a kilobyte of the kernel's
+memory for each; and a box had the same share of the processors as the daemon.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sisimpur.shared.sandbox.box import Box, Job, JobLimits, find_box
+from sisimpur.shared.sandbox.watchdog import MOST_PRIVATE
+
+FILLS = "import os\nfor n in range(10**9):\n    os.close(os.open(f'{0}/{{n}}', os.O_CREAT))\n"
+LIMITS = JobLimits(seconds=40, memory_mb=300, processes=20, tmp_mb=16)
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
+    return find_box(tmp_path_factory.mktemp("box"))
+
+
+@pytest.mark.parametrize("place", ["/tmp", pytest.param("/job", marks=pytest.mark.slow)])
+def test_a_box_that_makes_files_without_end_in_memory_is_ended(box: Box, place: str) -> None:
+    job = Job(("python3", "-c", FILLS.format(place)), limits=LIMITS, private={"/job": 16})
+    done = box.run(job)
+    assert done.end == "disk"
+    assert done.seconds < LIMITS.seconds / 2
+
+
+def test_one_that_lays_out_an_ordinary_tree_in_memory_is_not(box: Box) -> None:
+    some = FILLS.replace("10**9", str(MOST_PRIVATE // 10)).format("/tmp")
+    assert box.run(Job(("python3", "-c", some), limits=LIMITS)).ok
+
+
+def test_a_box_waits_for_the_rest_of_the_machine(box: Box, tmp_path: Path) -> None:
+    done = box.run(Job(("nice",), limits=replace(LIMITS, seconds=10)))
+    assert int(done.text) == min(19, os.nice(0) + 10)
