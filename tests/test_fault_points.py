@@ -257,6 +257,7 @@ EXEMPT: Mapping[str, str] = {
     "agents/qa/runner/bench": "a scratch folder; gate_book passes the points before and after the tests",
     "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     "agents/orchestrator/coding:Coding.code": "the task's folder, which goes at each start",
+    "agents/orchestrator/board/independent:IndependentTest._written": "the folder of a test, which goes at each start",
     "agents/orchestrator/loop:Work.recover": "left-over folders, removed again at each start",
     "agents/orchestrator/planning/plan_files:PlanPage.write": "written anew by each planning and wrap-up",
     "agents/orchestrator/reports/reporting:ProgressFile.write": "written anew from the books by each wrap-up",

@@ -9,7 +9,6 @@ from typing import assert_never
 from sisimpur.agents.orchestrator.board import merge_queue
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
 from sisimpur.agents.orchestrator.board.independent import IndependentTest
-from sisimpur.agents.orchestrator.board.review_facts import SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
 from sisimpur.agents.orchestrator.board.writing import written_tests
@@ -85,7 +84,7 @@ class Gatekeeper:
             case BeginAnew():
                 self._begin_anew(known)
             case Refresh(to, why):
-                moved = f"{self._into(known)} has moved; brought up to date, then tested again"
+                moved = f"{self._review.branches.target(known)} has moved; brought up to date, then tested again"
                 self._books.tell(f"{known.id}: {why or moved}")
                 new = NewAttempt(to or found.commit, known.asked)
                 self._books.transitions.move(known.id, State.IN_REVIEW, Event.REFRESHED, why, "stale", new)
@@ -107,7 +106,7 @@ class Gatekeeper:
         return self._qa
 
     def _check(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
-        gates, branch = self._review.gates, self._commit(known, found).branch
+        gates, branch = self._review.gates, self._review.commits.seen(known, found.commit).branch
         if found.turn == "now" and (proven := self._proven(known, branch)):
             gates.begin("check", known.id, found.commit, self._books.now())
             gates.keep_evidence(known.id, proven)
@@ -145,7 +144,7 @@ class Gatekeeper:
         return merge_queue.proven(before, branch, tree, place) if before and place else None
 
     def _judge(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
-        gates, branch = self._review.gates, self._commit(known, found).branch
+        gates, branch = self._review.gates, self._review.commits.seen(known, found.commit).branch
         assert found.evidence
         self._publish(known, found)
         if self._reviewer is None:
@@ -211,7 +210,7 @@ class Gatekeeper:
         self._books.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
 
     def _merge(self, known: TaskRecord, found: ReviewState) -> None:
-        to, into = self._review.address(known, found.commit), self._into(known)
+        to, into = self._review.address(known, found.commit), self._review.branches.target(known)
         if self._is_outdated(known) or not self._books.transitions.is_as_asked(known):
             return  # the next look finds it
         self._publish(known, found)
@@ -228,7 +227,7 @@ class Gatekeeper:
         self._compare(known, found, merged)
         self._books.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
         self._tell_issue(known, to)
-        branch = self._commit(known, found).branch.name
+        branch = self._review.commits.seen(known, found.commit).branch.name
         self._discard(known, lambda: self._review.publishing.delete_branch(to, branch, self._books.now()))
         self._clear_goal_branch(known, to)
         self._books.events.happened(Merged(known, found.commit))
@@ -256,7 +255,7 @@ class Gatekeeper:
                 raise reason
             case "conflict":
                 self._books.tell(f"{known.id}: {reason}")
-                if self._review.branches.look(into) == self._commit(known, found).branch.base:
+                if self._review.branches.look(into) == self._review.commits.seen(known, found.commit).branch.base:
                     self._books.transitions.back_off(known.id, f"not merged: {reason}")  # the forge sees what we do not
             case "blocked":
                 note = f"not merged: {reason}; tried again later, or with the next start"
@@ -268,9 +267,6 @@ class Gatekeeper:
             delete()
         except (Misconfigured, ForgeRefused) as problem:
             self._books.tell(f"{known.id}: its branch stays: {problem}")
-
-    def _into(self, known: TaskRecord) -> str:
-        return self._review.branches.target(known)
 
     def _is_outdated(self, known: TaskRecord) -> bool:
         """Asked at the forge; what is merged already is not asked about."""
@@ -299,7 +295,7 @@ class Gatekeeper:
 
     def _tell_issue(self, known: TaskRecord, to: Address) -> None:
         """When the last task of its goal is done. A token that may not write there costs the word, nothing else."""
-        if self._into(known) != self._review.branches.main.name:
+        if self._review.branches.target(known) != self._review.branches.main.name:
             return
         issue = number_of(known.goal_id)
         tasks = self._books.journal.tasks_of([known.goal_id]).values() if issue else ()
@@ -327,7 +323,7 @@ class Gatekeeper:
             self._merge(known, found)
         elif not merged and self._lost_its_base(known):
             self._note_end(known, number)
-            note = f"{self._into(known)} was deleted, and its pull request with it: a new one is made"
+            note = f"{self._review.branches.target(known)} was deleted, and its pull request with it: a new one is made"
             self._books.transitions.move(
                 known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", NewAttempt(found.commit, known.asked)
             )
@@ -340,7 +336,7 @@ class Gatekeeper:
 
     def _lost_its_base(self, known: TaskRecord) -> bool:
         """GitHub closes what goes into a branch that somebody deletes: that is no word about the change."""
-        into = self._into(known)
+        into = self._review.branches.target(known)
         return into != self._review.branches.main.name and self._review.branches.look(into) is None
 
     def _was_ours(self, known: TaskRecord, found: ReviewState) -> bool:
@@ -365,7 +361,7 @@ class Gatekeeper:
 
     def _note_merge(self, known: TaskRecord, pull: Pull) -> None:
         """What he merged into a goal's branch has to be there when it lands."""
-        if pull.merge_sha and self._into(known) != self._review.branches.main.name:
+        if pull.merge_sha and self._review.branches.target(known) != self._review.branches.main.name:
             key = f"{known.id}:merged-{pull.number}"
             self._books.journal.intend(key, "merge by the owner", known.id, pull.merge_sha, self._books.now())
             self._books.journal.achieved(key, pull.merge_sha)
@@ -402,6 +398,3 @@ class Gatekeeper:
             except PullNotReady:
                 self._review.pulls.hear([known])  # it moved: the next look sees it
                 raise
-
-    def _commit(self, known: TaskRecord, found: ReviewState) -> SeenCommit:
-        return self._review.commits.seen(known, found.commit)
