@@ -60,11 +60,14 @@ class Mirror:
         """Ready to use; what is there stays, but for what a kill or a power cut left half done. Call it at start."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         remove_stale_locks(self.path)
-        half_done = self.repository.try_git("for-each-ref", "--format=delete %(refname)", "refs/scratch/")
-        if half_done.code:  # there is no repository yet, or not all of one
+        listed = ("for-each-ref", "--format=delete %(refname)", "refs/scratch/")
+        done = self.repository.try_git(*listed)
+        half_done = done.output
+        if done.code:  # there is no repository yet, or not all of one; what stays broken is told
             self.repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=none")
-        elif half_done.output:
-            self.repository.git("update-ref", "--stdin", data=half_done.output)
+            half_done = self.repository.git(*listed)
+        if half_done:
+            self.repository.git("update-ref", "--stdin", data=half_done)
 
     # --- branches of the target ------------------------------------------------------------------------------
 

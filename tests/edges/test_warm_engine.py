@@ -223,7 +223,7 @@ ATTACKS = {
         True,  # its waiter
     ),
     "lower its limits": ('resource.prlimit(victim["pid"], resource.RLIMIT_CORE, (0, 0))', True),
-    "slow it down": ('os.setpriority(os.PRIO_PROCESS, victim["pid"], 5)', True),
+    "slow it down": ('os.setpriority(os.PRIO_PROCESS, victim["pid"], 15)', True),
     "bind it to a processor": ('os.sched_setaffinity(victim["pid"], {0})', True),
     "find the server's channel": (
         "for number in range(3, 2000):\n"

@@ -48,7 +48,9 @@ class GitHubStage(Stage):
     def keys(self, **more: str) -> None:
         values = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": self.model_url, "GITHUB_API_URL": self._hub.url}
         values |= {"GITHUB_TOKEN": self._hub.user("team"), **more}
-        (self.home.config / ".env").write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+        keys = self.home.config / ".env"
+        keys.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+        keys.chmod(0o600)
 
     def given_inbox(self, rules: str) -> None:
         (target,) = (path for path in self.home.targets.glob("*.yaml") if path.name != "example.yaml")

@@ -38,7 +38,7 @@ REQUIREMENTS = re.compile(
 MANIFESTS = {"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt", "manage.py"}
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock")  # the first that is there counts
 NOT_PARTS = {
-    *("tests", "test", "testing", "testdata", "fixtures", "docs", "doc", "examples", "example", "samples", "demo"),
+    *("tests", "test", "testing", "testdata", "fixtures", "docs", "doc", "examples", "example", "samples"),
     *("vendor", "third_party", "node_modules", "templates", "benchmarks", "requirements", "reqs", "scripts", "tools"),
 }
 HERE = {"tests", "test"}  # folders of tests that speak of all parts
