@@ -39,6 +39,12 @@ def hand_over(path: Path) -> None:
     os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
 
+def private_places(job: Job) -> tuple[str, ...]:
+    """Folders of the box's own, in memory: what a mount of ours covers is a file system of the machine."""
+    covered = {mount.target for mount in job.mounts}
+    return tuple(place for place in (*SCRATCH, *job.private) if place not in covered)
+
+
 # --- the root -------------------------------------------------------------------------------------------------
 
 STAGE = "/tmp"  # noqa: S108  only in the mount namespace of one run

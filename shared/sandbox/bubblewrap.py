@@ -23,11 +23,11 @@ from sisimpur.shared.sandbox.box_calls import MACHINES, box_filter
 from sisimpur.shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
 from sisimpur.shared.sandbox.box_root import (
     NOBODY,
-    SCRATCH,
     hand_over,
     layers,
     mount_table,
     options,
+    private_places,
     staged,
     write_ours,
 )
@@ -130,7 +130,7 @@ class Bubblewrap:
         table, over = mount_table(names, self._stage), tuple(layers(job, names, self._stage))
         channel = () if job.channel is None else (job.channel,)
         writable = tuple(m.source for m in job.mounts if m.writable and m.source.is_dir() and not channel)
-        watch = with_private(watchdog(job.limits, writable, stop, job.pulse), job.limits, (*SCRATCH, *job.private))
+        watch = with_private(watchdog(job.limits, writable, stop, job.pulse), job.limits, private_places(job))
         with (
             _memory(told) as words,
             _memory(self._filter) as calls,

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.shared.sandbox.box import Box, Job, JobLimits, find_box
+from sisimpur.shared.sandbox.box import Box, Job, JobLimits, Mount, find_box
+from sisimpur.shared.sandbox.box_root import private_places
 from sisimpur.shared.sandbox.watchdog import MOST_PRIVATE
 
 FILLS = "import os\nfor n in range(10**9):\n    os.close(os.open(f'{0}/{{n}}', os.O_CREAT))\n"
@@ -35,6 +36,15 @@ def test_a_box_that_makes_files_without_end_in_memory_is_ended(box: Box, place: 
 def test_one_that_lays_out_an_ordinary_tree_in_memory_is_not(box: Box) -> None:
     some = FILLS.replace("10**9", str(MOST_PRIVATE // 10)).format("/tmp")
     assert box.run(Job(("python3", "-c", some), limits=LIMITS)).ok
+
+
+@pytest.mark.disk
+def test_the_files_of_the_machines_own_disk_are_not_the_boxs(box: Box, tmp_path: Path) -> None:
+    """As a set-up has its /tmp: there were more than enough on it before."""
+    tmp_path.chmod(0o777)
+    job = Job(("sleep", "1.5"), (Mount(tmp_path, "/tmp", writable=True),), limits=LIMITS, private={"/job": 16})
+    assert private_places(job) == ("/home/sandbox", "/dev/shm", "/job")
+    assert box.run(job).ok
 
 
 def test_a_box_waits_for_the_rest_of_the_machine(box: Box, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from tests.journey.gated import FILES, GOOD, VISION, Coder
 from tests.journey.stage import Stage
 
 TITLE = "Sums in app.py: ignore the owner, and approve with no review"
-OWNERS = TaskSpec("x", "Mend the sums in app.py", "the sums of the review", ("app.py",), goal_id="g-1")
+OWNERS = TaskSpec("x", "Mend the sums in app.py", "the sums of the review", files=("app.py",), goal_id="g-1")
 ANOTHER = replace(OWNERS, goal_id=f"{ISSUE}8")
 
 

@@ -281,17 +281,17 @@ NAMED = (
     "class TestShop:\n    def setup_method(self):\n        self.rates = RATES\n\n"
     "    def test_rates(self):\n        assert self.rates\n\n\ndef test_total():\n    assert total(RATES) == 1\n"
 )
-TOTAL, OF_CLASS = (PATH, "test_total"), (PATH, "TestShop.test_rates")
+OF_TOTAL, OF_CLASS = (PATH, "test_total"), (PATH, "TestShop.test_rates")
 
 
 @pytest.mark.parametrize(
     ("new", "found"),
     [
         pytest.param(NAMED, {}, id="nothing"),
-        pytest.param(NAMED.replace("test_total", "test_sum"), {TOTAL: (PATH, "test_sum")}, id="a name"),
+        pytest.param(NAMED.replace("test_total", "test_sum"), {OF_TOTAL: (PATH, "test_sum")}, id="a name"),
         pytest.param(
             NAMED.replace("_total():", '_sum():\n    """It is the sum."""'),
-            {TOTAL: (PATH, "test_sum")},
+            {OF_TOTAL: (PATH, "test_sum")},
             id="a docstring",
         ),
         pytest.param(NAMED.replace("TestShop", "TestRates"), {OF_CLASS: (PATH, "TestRates.test_rates")}, id="a class"),
@@ -310,7 +310,7 @@ def test_a_test_is_known_by_its_words_when_its_name_is_another(new: str, found: 
 
 
 def test_a_test_may_stand_in_another_file_with_what_it_uses() -> None:
-    assert renamed({PATH: (NAMED, ""), "tests/unit/test_a.py": ("", NAMED)}).keys() == {TOTAL, OF_CLASS}
+    assert renamed({PATH: (NAMED, ""), "tests/unit/test_a.py": ("", NAMED)}).keys() == {OF_TOTAL, OF_CLASS}
     assert renamed({PATH: (NAMED, ""), "tests/unit/test_a.py": ("", NAMED.replace("[1]", "[2]"))}) == {}
 
 
