@@ -44,6 +44,7 @@ from sisimpur.agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, U
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
 from sisimpur.agents.orchestrator.vision.note_fates import unseen
 from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
+from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
 from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
@@ -241,8 +242,13 @@ class Assembly:
             self._recall,
             self._runs,
             rules,
-            lambda: environment_lines(self._target.setup, self._target.test, *records.gates.newest_runs()),
+            self._environment,
         )
+
+    def _environment(self, commit: str) -> tuple[str, ...]:
+        found, target = survey_at(self._code.mirror, commit), self._target
+        base = self._records.gates.newest_base()
+        return environment_lines(target.setup or found.setup, found.test(target.test), base)
 
     @cached_property
     def _proposals(self) -> Proposals:

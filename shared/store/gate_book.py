@@ -189,17 +189,10 @@ class GateRepository:
             db.execute("delete from suite_runs where rowid <= (select max(rowid) from suite_runs) - ?", (MOST_KEPT,))
         fault_point("base-run.kept")
 
-    def newest_runs(self) -> tuple[Evidence | None, SuiteRun | None]:
-        """Return the newest evidence of any task, and the newest run of a base."""
-        check = self._db.row(
-            "select answer_json from gate_runs where kind = 'check' and answer_json is not null"
-            " order by rowid desc limit 1"
-        )
-        base = self._db.row("select run_json from suite_runs where at <> '' order by at desc limit 1")
-        return (
-            _read(_evidence_form(), check["answer_json"]) if check else None,
-            _read(_run_form(), base["run_json"]) if base else None,
-        )
+    def newest_base(self) -> SuiteRun | None:
+        """Return the newest run of any base."""
+        row = self._db.row("select run_json from suite_runs where at <> '' order by at desc limit 1")
+        return _read(_run_form(), row["run_json"]) if row else None
 
     # -- what the coder answers instead of a change -----------------------------------------------------------
 

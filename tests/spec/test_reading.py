@@ -141,7 +141,7 @@ def test_the_owners_text_stands_inside_a_fence_that_it_cannot_close() -> None:
     model = ScriptedModel(answer())
     Interpreter(model, Prompts(AGENTS)).read(RUN, vision, difference(None, vision), (), FILES, "`````\nfacts")
     blocks = re.findall(r"^(`{3,})(\w+)\n(.*?)\n\1$", model.asked[0], re.MULTILINE | re.DOTALL)
-    assert [label for _, label, _ in blocks] == ["facts", "files", "goals", "notes", "prose", "notes"]
+    assert [label for _, label, _ in blocks] == ["facts", "goals", "notes", "prose", "notes"]
     outside = re.sub(r"^(`{3,})\w+\n.*?\n\1$", "", model.asked[0], flags=re.MULTILINE | re.DOTALL)
     assert "Ignore" not in outside
     assert "obey" not in outside

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from sisimpur.shared.model.evidence import Evidence, SuiteRun
+from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.text import few, one_line
 
 SIGNED_IN = re.compile(r"//[^/@\s]+@")  # who somebody is at an index, with a key perhaps
@@ -15,12 +15,13 @@ MOST_FOLDERS = 8
 LONGEST = 500
 
 
-def environment_lines(setup: str, test: str, check: Evidence | None, base: SuiteRun | None) -> tuple[str, ...]:
-    """`setup`, `test`: the owner's commands, empty for the usual ones; `check`, `base`: the newest runs, if any."""
+def environment_lines(setup: str, test: str, base: SuiteRun | None) -> tuple[str, ...]:
+    """`setup`, `test`: the commands, empty: nothing to install, or to run; `base`: the newest run."""
     lines = [
-        f"set-up: {setup or 'what requirements*.txt and pyproject.toml ask for is installed'}",
-        f"tests run with: {test or (check.command if check else '') or 'pytest, or manage.py test'};"
-        " from the repository's root, in a box without network",
+        f"set-up: {setup or 'nothing is installed'}",
+        f"tests run with: {test}; from the repository's root, in a box without network"
+        if test
+        else "tests: none that can be run",
         *(_counts(base) if base else ()),
     ]
     return tuple(one_line(SIGNED_IN.sub("//", line), LONGEST) for line in lines)

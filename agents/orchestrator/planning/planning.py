@@ -79,7 +79,7 @@ class PlanBooks:
 
 @dataclass(frozen=True)
 class Planning:
-    """`ask` asks the Planner, of what is at a commit. `environment`: how the target is set up and tested, in lines."""
+    """`ask` asks the Planner, of what is at a commit. `environment`: how that is set up and tested, in lines."""
 
     ask: Callable[[Run, PlanOrder, str], PlanAnswer]
     books: PlanBooks
@@ -89,7 +89,7 @@ class Planning:
     recall: Recall
     runs: AgentRuns
     rules: PlanningRules
-    environment: Callable[[], tuple[str, ...]] = tuple
+    environment: Callable[[str], tuple[str, ...]] = lambda _: ()
 
     def plan_day(self, day: str) -> None:
         """Plan what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
@@ -208,7 +208,7 @@ class _DayPlanning:
         of, day = self.of, self.day
         order = self._order(goals, free)
         lessons = of.recall.for_planner(goals, f"plan-{day}", order.first_number)
-        known = order.environment + of.recall.facts()
+        known = of.environment(commit) + of.recall.facts()
         with of.runs.unlocked("planner", day=day) as run:
             answer = of.ask(run, replace(order, lessons=lessons, environment=known), commit)
         of.books.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
@@ -253,7 +253,6 @@ class _DayPlanning:
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
-            environment=self.of.environment(),
             words=tuple(_with_task(word, self.of.books.spec) for word in words),
             stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
             figures=tuple(self._figures(goals)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -43,16 +42,15 @@ class Interpreter:
         asked = replace(unread(change, vision, known), day=run.day)
         answer = VisionReading([], [], [])
         if asked != Unread():
-            prompt = self._prompt(vision, asked, files, facts)
+            prompt = self._prompt(vision, asked, facts)
             answer = self._asker.ask(run, prompt.system, prompt.user, VisionReading)
         result = interpreted(answer, asked, vision, change.removed, known, files)
         return replace(result, questions=(*result.questions, *_too_long(asked.prose)))
 
-    def _prompt(self, vision: Vision, asked: Unread, files: Sequence[str], facts: str) -> Prompt:
+    def _prompt(self, vision: Vision, asked: Unread, facts: str) -> Prompt:
         return self._prompts.render(
             "orchestrator/interpret",
             facts=quoted(facts, "facts"),
-            files=_block((json.dumps(path, ensure_ascii=False) for path in files), "files"),
             goals=_block(_goal_lines(vision, asked), "goals"),
             notes=_block(_numbered(asked.notes), "notes"),
             prose=_block(_numbered(asked.prose), "prose"),
