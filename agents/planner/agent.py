@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from sisimpur.agents.planner import goal_words, settling
 from sisimpur.agents.planner.chains import shortened
 from sisimpur.agents.planner.facts import asking
-from sisimpur.agents.planner.facts.asking import AskSources, Lints
+from sisimpur.agents.planner.facts.asking import AskSources, Lints, Suite
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree
@@ -57,8 +57,8 @@ class Planner:
     goes_on: Callable[[], bool] = lambda: False
     linters: Mapping[str, Lints] = field(default_factory=dict)
 
-    def plan(self, run: Run, order: PlanOrder, source: SourceTree) -> PlanAnswer:
-        """Return at most three model calls for a group of goals, none if there is nothing to plan.
+    def plan(self, run: Run, order: PlanOrder, source: SourceTree, suite: Suite | None = None) -> PlanAnswer:
+        """Make at most three model calls for a group of goals, none if there is nothing to plan.
 
         Errors are those of the asker, unless a group is planned already: then the others are left for another day.
         """
@@ -73,7 +73,7 @@ class Planner:
             narrowed = _narrowed(order, goals, answer, len(rest) - len(goals))
             known = Known(facts.general, facts.groups[number].text, facts.meanings, is_shared=len(groups) > 1)
             try:
-                answer = _joined(answer, self._planned(run, narrowed, known, source))
+                answer = _joined(answer, self._planned(run, narrowed, known, source, suite))
             except (Stumble, Unavailable, ModelAway, OutOfBudget) as error:
                 if not number:
                     raise
@@ -81,12 +81,12 @@ class Planner:
         rest = tuple(goal for group in groups[MOST_GROUPS:] for goal in group)
         return _with_rest(answer, rest, "their facts do not fit beside those of the others")
 
-    def _planned(self, run: Run, order: PlanOrder, known: Known, source: SourceTree) -> PlanAnswer:
+    def _planned(self, run: Run, order: PlanOrder, known: Known, source: SourceTree, suite: Suite | None) -> PlanAnswer:
         """The answer about goals whose facts fit together."""
         tree = Tree.of(source.files())
         reply = self._ask(run, order, known)
         if reply.asks:
-            sources = AskSources(source, known.meanings, self.linters)
+            sources = AskSources(source, known.meanings, self.linters, suite)
             known = replace(known, asked=_told(sources, reply))
             reply = self._ask(run, order, known)
         reply, notes = self._checked(run, order, known, tree, reply)

@@ -203,7 +203,7 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
 
     def plan(run: Run, order: PlanOrder, commit: str) -> PlanAnswer:
         workshop.prepare(mirror, commit)  # whatever is planned will be tested
-        return planner.plan(run, order, SourceSnapshot(mirror, commit))
+        return planner.plan(run, order, SourceSnapshot(mirror, commit), lambda: change.qa().base(run, commit))
 
     return Roles(
         reader=Interpreter(asker, prompts),

@@ -17,6 +17,8 @@ from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.relevance import relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map
 from sisimpur.agents.planner.facts.views import definitions
+from sisimpur.shared.model.errors import BrokenSetup
+from sisimpur.shared.model.evidence import SuiteRun
 from tests.spec.plain_goals import PLAIN, one_tree
 from tests.spec.planner_repository import Repository
 
@@ -377,6 +379,45 @@ def test_what_a_linter_finds_is_told_line_by_line(what: str, answer: str) -> Non
     source = Repository(SHOP)
     sources = AskSources(source, Meanings(CodeIndex(source)), {"ruff": lints})
     assert answer in told(sources, [FactAsk("g-1", "findings", what)])
+
+
+COUNTED = SuiteRun(
+    "finished",
+    0,
+    covered=70.0,
+    uncovered={"shop/cart.py": (4, 5, 6, 9), "shop/pricing.py": (), "tools/x.py": (1,)},
+    executable={"shop/cart.py": 10, "shop/pricing.py": 8, "tools/x.py": 2, "shop/__init__.py": 0},
+)
+
+
+@pytest.mark.parametrize(
+    ("what", "run", "answer"),
+    [
+        (
+            "`shop/`",
+            COUNTED,
+            "shop/cart.py: tests run 6 of 10 lines (60.0 %); none runs 4-6, 9\n"
+            "shop/pricing.py: tests run 8 of 8 lines (100.0 %)",
+        ),
+        ("./tools/x.py", COUNTED, "tools/x.py: tests run 1 of 2 lines (50.0 %); none runs 1"),
+        ("nowhere", COUNTED, "there is no code of 'nowhere' that tests can be counted for"),
+        ("shop", SuiteRun("timed out", 1), "the tests came to no end: timed out"),
+        ("shop", SuiteRun("finished", 0), "no lines were counted"),
+        ("shop", BrokenSetup("pip found no version of x"), "pip found no version of x"),
+        ("shop", None, "no tests are run for a question"),
+    ],
+)
+def test_which_lines_no_test_runs_is_told_file_by_file(
+    what: str, run: SuiteRun | BrokenSetup | None, answer: str
+) -> None:
+    def suite() -> SuiteRun:
+        if isinstance(run, SuiteRun):
+            return run
+        raise run or AssertionError
+
+    source = Repository(SHOP)
+    sources = AskSources(source, Meanings(CodeIndex(source)), {}, suite if run else None)
+    assert told(sources, [FactAsk("g-1", "coverage", what)]) == f"coverage {what}:\n{answer}"
 
 
 def test_answers_are_bounded_and_each_goal_has_its_share() -> None:

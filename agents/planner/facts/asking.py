@@ -13,43 +13,45 @@ from sisimpur.agents.planner.facts.code_index import kind
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
 from sisimpur.agents.planner.facts.views import LONG_FILE, clean, definitions, numbered, parts, whole
-from sisimpur.shared.model.errors import Misconfigured, Stumble, Unavailable
-from sisimpur.shared.model.evidence import LintFinding
+from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, Unavailable
+from sisimpur.shared.model.evidence import LintFinding, SuiteRun
 from sisimpur.shared.model.scope import is_plain_path
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import few, one_line, ranges
 from sisimpur.shared.model.work import FindingsOf
 
 ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 36_000  # questions, and characters of all answers
 LONG_PARTS = 6_000  # characters of a long file
 MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_ALIKE = 3, 8, 20, 5
-LONGEST_ASK, MOST_COMPARED, MOST_REMARKS = 200, 10_000, 60
+LONGEST_ASK, MOST_COMPARED, MOST_REMARKS, MOST_FILES = 200, 10_000, 60, 20
 LINTER_FILES = ("pyproject.toml", "ruff.toml", ".ruff.toml")
 
 
 @dataclass(frozen=True)
 class FactAsk:
     """Something that the model wants to see before it answers: a file, a definition (`path::Name`), a word, where the
-    names stand that a file defines, or what a linter finds.
+    names stand that a file defines, what a linter finds, or which lines no test runs.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     goal_id: str
-    kind: Literal["file", "definition", "search", "uses", "findings"]
+    kind: Literal["file", "definition", "search", "uses", "findings", "coverage"]
     what: str
 
 
 # (path -> text of Python files, and of what configures the linter; options; Python files beside) -> what it finds
 Lints = Callable[[Mapping[str, str], Sequence[str], Collection[str]], Sequence[LintFinding]]
+Suite = Callable[[], SuiteRun]  # all tests of this commit, run once and kept
 
 
 @dataclass(frozen=True)
 class AskSources:
-    """What questions are answered from. `linters`: by name."""
+    """What questions are answered from. `linters`: by name. `suite` None: no tests are run for a question."""
 
     source: SourceTree
     meanings: Meanings
     linters: Mapping[str, Lints] = field(default_factory=dict)
+    suite: Suite | None = None
 
 
 def told(known: AskSources, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
@@ -84,6 +86,8 @@ def _answer(known: AskSources, ask: FactAsk) -> str:
     source, meanings, what = known.source, known.meanings, ask.what.strip()[:LONGEST_ASK]
     if ask.kind == "findings":
         return _findings(known, FindingsOf.read(what))
+    if ask.kind == "coverage":
+        return _coverage(known, _place(what))
     if ask.kind == "file":
         return _file(source, what)
     if ask.kind == "definition":
@@ -156,7 +160,7 @@ def _findings(known: AskSources, asked: FindingsOf) -> str:
         return f"{asked.tool!r} is not asked here; that is {', '.join(known.linters) or 'nothing'}"
     if asked.refused:
         return f"{asked.refused!r} is no option that may be asked with"
-    place = asked.place.strip("`'\"/.").removeprefix("./")
+    place = _place(asked.place)
     code = [path for path in known.source.files() if path.endswith(".py") and _is_below(path, place)]
     theirs = [path for path in known.source.files() if path.rpartition("/")[2] in LINTER_FILES]
     texts = {path: "\n".join(lines) + "\n" for path in code + theirs if (lines := lines_of(known.source, path))}
@@ -168,6 +172,30 @@ def _findings(known: AskSources, asked: FindingsOf) -> str:
     shown = [f"{one.path}:{one.line}: {clean(f'{one.code} {one.text}')}" for one in found[:MOST_REMARKS]]
     more = [f"and {len(found) - len(shown)} more"] if len(found) > len(shown) else []
     return "\n".join([f"{len(found)} in {len(code)} files", *shown, *more])
+
+
+def _coverage(known: AskSources, place: str) -> str:
+    """A line for each file, what lacks most first: how much of it tests run, and which lines none runs."""
+    if known.suite is None:
+        return "no tests are run for a question"
+    try:
+        run = known.suite()
+    except (Misconfigured, Refused, Stumble, Unavailable) as problem:
+        return str(problem)
+    if not run.is_whole or run.covered is None:
+        return "no lines were counted" if run.is_whole else f"the tests came to no end: {run.end}"
+    missed = {path: run.uncovered.get(path, ()) for path in run.executable if _is_below(path, place)}
+    lines = [
+        f"{path}: tests run {every - len(none)} of {every} lines ({100 * (every - len(none)) / every:.1f} %)"
+        + (f"; none runs {ranges(none)}" if none else "")
+        for path, none in sorted(missed.items(), key=lambda one: (-len(one[1]), one[0]))
+        if (every := run.executable[path])
+    ]
+    return few(lines, MOST_FILES, "\n") or f"there is no code of {place!r} that tests can be counted for"
+
+
+def _place(what: str) -> str:
+    return what.strip("`'\"/.").removeprefix("./")
 
 
 def _is_below(path: str, place: str) -> bool:
