@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from sisimpur.agents.planner.facts.asking import FactAsk
-from sisimpur.shared.model.text import one_line, printable
+from sisimpur.shared.model.text import one_line, printable, shortened
 from sisimpur.shared.model.work import Choice, Difficulty, MeasureKind, TaskKind
 
 
@@ -102,6 +102,7 @@ class PlanReply:
 
 LONGEST_TITLE = 100
 LONGEST_CRITERION = 300
+BULLET = re.compile(r"\A\s*[-*](?:\s+|\Z)")
 ALIKE = 0.8  # of the words of two titles
 
 
@@ -118,8 +119,9 @@ def body(text: str) -> str:
 
 
 def criteria(lines: Sequence[str]) -> tuple[str, ...]:
-    """Acceptance criteria, each one line and without a bullet of its own."""
-    return tuple(filter(None, (one_line(line, LONGEST_CRITERION).lstrip("-* ") for line in lines)))
+    """Acceptance criteria, each one line and without a bullet of its own; else letter by letter, blanks included."""
+    plain = (BULLET.sub("", printable(line)).strip() for line in lines)
+    return tuple(shortened(line, LONGEST_CRITERION) for line in plain if line)
 
 
 def alike(one: str, other: str) -> bool:

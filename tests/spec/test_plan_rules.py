@@ -26,6 +26,7 @@ from sisimpur.agents.planner.task_spec import (
     GoalVerdict,
     PlanReply,
     body,
+    criteria,
     headline,
 )
 from sisimpur.shared.model.naming import is_task_id
@@ -173,6 +174,18 @@ ELSEWHERE = {  # rules that are kept beside plan_rules
     "context": "at most 8 files that it only reads",
 }
 PROMPT = (AGENTS / "planner" / "prompts" / "plan.system.md").read_text()
+
+
+def test_a_criterion_stays_letter_by_letter_but_for_its_bullet() -> None:
+    said = ["- `  | two` follows", "--toc ends with 2", "* -1 is returned", "**bold** is kept", "a\nb", "- ", "র‍্যাব"]
+    assert criteria(said) == (
+        "`  | two` follows",
+        "--toc ends with 2",
+        "-1 is returned",
+        "**bold** is kept",
+        "a b",
+        "র‍্যাব",
+    )
 
 
 @pytest.mark.parametrize("phrase", [*RULES.values(), *ELSEWHERE.values()])

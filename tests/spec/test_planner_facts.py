@@ -364,9 +364,9 @@ class Finding:
 @pytest.mark.parametrize(
     ("what", "answer"),
     [
-        ("ruff shop --select=RET", "1 in 6 files\nshop/pricing.py:2: RET505 Unnecessary `else` after `return`"),
-        ("ruff ./shop/pricing.py", "1 in 1 files\nshop/pricing.py:2"),
-        ("ruff nowhere", "0 in 0 files"),
+        ("ruff shop --select=RET", "1 in 1 of 6 files\nshop/pricing.py:2: RET505 Unnecessary `else` after `return`"),
+        ("ruff ./shop/pricing.py", "1 in 1 of 1 files\nshop/pricing.py:2"),
+        ("ruff nowhere", "0 in 0 of 0 files"),
         ("ruff shop --config=x", "'--config=x' is no option"),
         ("mypy shop", "'mypy' is not asked here; that is ruff"),
     ],

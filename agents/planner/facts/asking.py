@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -170,8 +170,10 @@ def _findings(known: AskSources, asked: FindingsOf) -> str:
     except (Misconfigured, Stumble, Unavailable) as problem:
         return str(problem)
     shown = [f"{one.path}:{one.line}: {clean(f'{one.code} {one.text}')}" for one in found[:MOST_REMARKS]]
-    more = [f"and {len(found) - len(shown)} more"] if len(found) > len(shown) else []
-    return "\n".join([f"{len(found)} in {len(code)} files", *shown, *more])
+    more = Counter(one.path for one in found[MOST_REMARKS:])
+    rest = [f"and {len(found) - len(shown)} more: {few([f'{path} {n}' for path, n in more.items()], MOST_FILES)}"]
+    heads = f"{len(found)} in {len({one.path for one in found})} of {len(code)} files"
+    return "\n".join([heads, *shown, *(rest if more else [])])
 
 
 def _coverage(known: AskSources, place: str) -> str:
