@@ -242,6 +242,7 @@ class Qa:
             seconds=change.seconds,
             digest=change.digest,
             output=_output(runs),
+            elsewhere=runs.elsewhere,
         )
 
     def _tried(

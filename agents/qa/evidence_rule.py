@@ -46,7 +46,8 @@ class Runs:
     `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again.
     `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
     `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
-    `extended`: old files of tests to which the change only adds what hides nothing.
+    `extended`: old files of tests to which the change only adds what hides nothing. `elsewhere`: how much of the tests
+    ran in other surroundings, too; empty: nobody knows.
     """
 
     base: SuiteRun
@@ -60,6 +61,7 @@ class Runs:
     is_compared: bool = True
     new: NewNames = field(default_factory=NewNames)
     extended: frozenset[str] = frozenset()
+    elsewhere: str = ""
 
     @property
     def new_tests(self) -> frozenset[str]:

@@ -212,6 +212,45 @@ def test_the_base_is_run_once_for_all_tasks_of_a_morning(stage: Stage) -> None:
     assert len(stage.bench.orders) == 1 + 3 * 3, "the rest is of the tests that each brings"
 
 
+MANY = {f"tests/test_{name}.py": OLD.replace("sum()", f"{name}()") for name in ("far", "near", "slow")}
+
+
+def timed(order: SuiteOrder, raw: RawTestRun, seconds: float = 6.0) -> RawTestRun:
+    """A first run of so many seconds, in which one file of three takes the most."""
+    if order.time != "all":
+        return raw
+    lines = [json.loads(line) for line in (raw.report or b"").splitlines()]
+    took = {"far": 1.0, "near": 1.0, "slow": seconds - 2.5}
+    said = [{**one, "seconds": took.get(one["test"].rpartition("_")[2], 0.1)} if "test" in one else one for one in lines]
+    return replace(raw, seconds=seconds, report="".join(json.dumps(one) + "\n" for one in said).encode())
+
+
+def test_old_tests_run_once_more_elsewhere_as_far_as_the_share_of_time_allows(tmp_path: Path) -> None:
+    files = {**MANY, "shop.py": SHOP, "tests/test_far.py": MANY["tests/test_far.py"].replace("from shop", "from till")}
+    stage = Stage(tmp_path, {**files, "till.py": SHOP})
+    stage.bench.spoils = timed
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "new()")}).check()
+    assert found.problems == ()
+    assert [order.only for order in stage.bench.orders if order.elsewhere] == [["tests/test_new.py", "tests/test_near.py"]]
+    assert found.elsewhere == "2 of 4 files of tests, 21% of the time that tests take"
+    assert stage.runs == [BASE, CHANGE, ("commit", ("tests/test_new.py", "tests/test_near.py"), False), brought("tests/test_new.py")[1]]
+
+
+def test_a_change_without_tests_has_a_second_run_of_old_ones_if_there_is_time(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**MANY, "shop.py": SHOP})
+    stage.bench.spoils = lambda order, raw: timed(order, raw, 12.0)
+    quiet = replace(TASK, title="Refactor the total")
+    found = stage.given_change({"shop.py": SHOP.replace("prices", "all_prices")}).check(task=quiet)
+    assert found.problems == () and found.elsewhere.startswith("2 of 3 files")
+    passes = stage.bench.spoils
+    now = failing("tests/test_far.py::test_far", lambda order: order.elsewhere and order.commit != stage.base)
+    stage.bench.spoils = lambda order, raw: now(order, passes(order, raw))
+    assert rules(stage.check(task=quiet).problems) == ("a test depends on its surroundings",)
+    ever = failing("tests/test_far.py::test_far", lambda order: order.elsewhere)
+    stage.bench.spoils = lambda order, raw: ever(order, passes(order, raw))
+    assert stage.check(task=quiet).problems == (), "it did so before"
+
+
 def test_a_test_file_that_the_runner_leaves_out_is_a_finding_of_its_own(stage: Stage) -> None:
     left_out = "class Rounded:\n    def test_it(self):\n        assert 1 == 2\n"
     found = stage.given_change({"shop.py": ROUNDED, "tests/test_more.py": left_out}).check()

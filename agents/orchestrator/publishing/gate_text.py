@@ -79,6 +79,7 @@ def evidence(found: Evidence) -> str:
         bullets(f"{problem.text}{_tests(problem)}" for problem in found.problems),
         bullets(f"`{one.test}` at {_place(one)}: {cause_of(one)}" for one in found.failures[:MOST]),
         _coverage(found),
+        f"with another hash seed, time zone and order, too: {found.elsewhere}" if found.elsewhere else "",
         f"a test from the task's words alone {found.independent}" if found.independent else "",
         tools(found),
         f"tested before by itself, and on this base together with {', '.join(found.together)}"

@@ -232,7 +232,7 @@ def _touched(entries: Iterable[TreeEntry], paths: Iterable[str]) -> Iterator[Tre
 
 def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
     """The environment's own, and those that the files in `inside` read. Refused: more files chosen than can be said."""
-    only = json.dumps(sorted(order.only))
+    only = json.dumps(list(order.only) if order.elsewhere else sorted(order.only))
     if len(only) > MOST_ONLY:
         raise Refused(f"{len(order.only)} test files to choose: more than one run can be told")
     path = ":".join(filter(None, (GATE, env.get("PYTHONPATH"))))
@@ -246,7 +246,7 @@ def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
     if order.cover:
         ours |= {"COVERAGE_PROCESS_START": f"{GATE}/coverage.ini", "SISIMPUR_UNCOUNTED": f"{OUT}/uncounted"}
     if order.time:
-        ours["SISIMPUR_TIME"] = "1"
+        ours["SISIMPUR_TIME"] = order.time
     if order.elsewhere:
         ours |= {"PYTHONHASHSEED": "4711", "SISIMPUR_REVERSED": "1", **({} if "TZ" in env else ELSEWHERE)}
     return {**env, **ours}

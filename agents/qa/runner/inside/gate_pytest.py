@@ -82,8 +82,10 @@ class ChosenTests:
             config.hook.pytest_deselected(items=gone)
             items[:] = [item for item in items if _file(item) in self._only]
         if os.environ.get("SISIMPUR_REVERSED"):
-            places = {file: place for place, file in enumerate(dict.fromkeys(map(_file, items)))}
-            items.sort(key=lambda item: -places[_file(item)])  # those of a file stay as they are
+            places = gate_report.places_of_files() or {
+                file: -place for place, file in enumerate(dict.fromkeys(map(_file, items)))
+            }
+            items.sort(key=lambda item: places.get(_file(item), 0))  # those of a file stay as they are
 
 
 class Reporter:
@@ -93,7 +95,7 @@ class Reporter:
         self._root = str(getattr(config, "rootpath", None) or config.rootdir)
         self._counted, self._ran = False, 0
         self._running: dict[str, tuple[str, str, str]] = {}  # id -> outcome so far, where, text
-        self._took: dict[str, float] = {}  # id -> seconds of its body
+        self._took: dict[str, float] = {}  # id -> seconds
 
     def pytest_sessionstart(self, session: Any) -> None:
         self._session = session
@@ -129,8 +131,8 @@ class Reporter:
         elif report.skipped and not hasattr(report, "context") and found[0] == "passed":  # a subtest has a context
             found = ("skipped", "", "")
         self._running[test] = found
-        if report.when == "call":
-            self._took[test] = float(report.duration)
+        if report.when == "call" or gate_report.IS_ALL_TIMED:
+            self._took[test] = self._took.get(test, 0.0) + float(report.duration)
         if report.when == "teardown" or report.when not in PHASES:  # a worker that died: "???"
             self._ran += 1
             self._report.test(self._id(test), *self._running.pop(test), self._took.pop(test, None))

@@ -15,6 +15,7 @@ from types import TracebackType
 JOB = "/job"
 MOST_TEXT = 20_000  # characters of a trace that are kept: its head, where a chain begins, and its end
 MOST_TRACES = 100  # of more failures only the names are told
+IS_ALL_TIMED = os.environ.get("SISIMPUR_TIME") == "all"  # what is done before and after a test, too
 PLACE = re.compile(r'File "([^"\n]+)", line (\d+)|^([^\s:"][^:"\n]{0,300}):(\d+): ', re.MULTILINE)
 
 
@@ -31,7 +32,7 @@ class Report:
     def test(self, test: str, outcome: str, where: str = "", text: str = "", seconds: float | None = None) -> None:
         line: dict[str, object] = {"test": test, "outcome": outcome}
         if seconds is not None and os.environ.get("SISIMPUR_TIME"):
-            line["seconds"] = round(seconds, 6)
+            line["seconds"] = round(min(max(seconds, 0.0), 99_999.0), 6)  # a test may have had the clock replaced
         if outcome == "failed":
             self._traces += 1
             line.update(where=where, text=_bounded(text) if self._traces <= MOST_TRACES else "")
@@ -71,6 +72,11 @@ def claim() -> Report | None:
     """The report, for the first runner that asks; None for those that the target's tests start themselves."""
     path = os.environ.pop("SISIMPUR_REPORT", None)
     return Report(path, json.loads(os.environ.get("SISIMPUR_ONLY", "[]"))) if path else None
+
+
+def places_of_files() -> dict[str, int]:
+    """Of each chosen file; empty: all of them were."""
+    return {path: place for place, path in enumerate(json.loads(os.environ.get("SISIMPUR_ONLY", "[]")))}
 
 
 def below_job(path: str) -> str:
