@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from bench.gate_case import OUR_KEY, ROOT, GateCase, sample
+from bench.gate_case import OUR_KEY, ROOT, Edit, GateCase, edited, sample
 from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.runner.bench import BoxBench
 from sisimpur.agents.qa.runner.environment_store import Environments, Setup
@@ -71,10 +71,10 @@ class Stopwatch:
 
 
 class Place:
-    """One sample as a target, with all gates. `packages`: wheels of what its tests need."""
+    """One sample as a target, with all gates. `packages`: wheels of what its tests need. `edits`: made before."""
 
-    def __init__(self, name: str, root: Path, box: Box, packages: Path) -> None:
-        self.files = sample(name)
+    def __init__(self, name: str, root: Path, box: Box, packages: Path, edits: Sequence[Edit] = ()) -> None:
+        self.files = edited(sample(name), edits)
         self._root = root
         repository(root / "source", self.files)
         commit(root / "source", {})  # only a repository's first commit has an environment of its own

@@ -221,7 +221,9 @@ def timed(order: SuiteOrder, raw: RawTestRun, seconds: float = 6.0) -> RawTestRu
         return raw
     lines = [json.loads(line) for line in (raw.report or b"").splitlines()]
     took = {"far": 1.0, "near": 1.0, "slow": seconds - 2.5}
-    said = [{**one, "seconds": took.get(one["test"].rpartition("_")[2], 0.1)} if "test" in one else one for one in lines]
+    said = [
+        {**one, "seconds": took.get(one["test"].rpartition("_")[2], 0.1)} if "test" in one else one for one in lines
+    ]
     return replace(raw, seconds=seconds, report="".join(json.dumps(one) + "\n" for one in said).encode())
 
 
@@ -231,9 +233,16 @@ def test_old_tests_run_once_more_elsewhere_as_far_as_the_share_of_time_allows(tm
     stage.bench.spoils = timed
     found = stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "new()")}).check()
     assert found.problems == ()
-    assert [order.only for order in stage.bench.orders if order.elsewhere] == [["tests/test_new.py", "tests/test_near.py"]]
+    assert [order.only for order in stage.bench.orders if order.elsewhere] == [
+        ["tests/test_new.py", "tests/test_near.py"]
+    ]
     assert found.elsewhere == "2 of 4 files of tests, 21% of the time that tests take"
-    assert stage.runs == [BASE, CHANGE, ("commit", ("tests/test_new.py", "tests/test_near.py"), False), brought("tests/test_new.py")[1]]
+    assert stage.runs == [
+        BASE,
+        CHANGE,
+        ("commit", ("tests/test_new.py", "tests/test_near.py"), False),
+        brought("tests/test_new.py")[1],
+    ]
 
 
 def test_a_change_without_tests_has_a_second_run_of_old_ones_if_there_is_time(tmp_path: Path) -> None:
@@ -702,6 +711,17 @@ def test_a_data_file_of_the_product_is_its_own_though_tests_name_it(tmp_path: Pa
     files = {**FILES, "shop.py": shop, "tests/test_shop.py": READING, "expected/total.csv": "3\n"}
     stage = Stage(tmp_path, files).given_change({"expected/total.csv": "4\n"})
     assert rules(stage.check().problems) == ("nothing shows the new behaviour",)
+
+
+def test_newer_versions_with_their_lock_ask_nobody_for_a_test_and_the_owner_is_told_which(tmp_path: Path) -> None:
+    old = {"requirements.in": "toml.kit>=0.10\n", "requirements.txt": "toml.kit==0.10\n"}
+    stage = Stage(tmp_path, {**FILES, **old})
+    stage.given_change({"requirements.in": "toml.kit>=0.11\n", "requirements.txt": "toml.kit==0.11\n"})
+    (problem,) = stage.check(task=replace(TASK, title="Update toml.kit", kind=TaskKind.FEATURE)).problems
+    assert problem.remedy == "ask owner"
+    assert "toml-kit from >=0.10 to >=0.11 (requirements.in), toml-kit from 0.10 to 0.11" in problem.text
+    stage.given_change({"requirements.in": "toml.kit>=0.12\n", "shop.py": ROUNDED})
+    assert "nothing shows the new behaviour" in rules(stage.check().problems), "code with it is asked for its tests"
 
 
 def test_a_test_goes_with_its_subject_and_the_owner_is_asked(tmp_path: Path) -> None:
