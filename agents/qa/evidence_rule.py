@@ -43,7 +43,8 @@ REASONS = {
 class Runs:
     """`restored`: the commit with the base's tests, `unchanged`: the base with the commit's tests; None: not needed.
 
-    `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again.
+    `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again;
+    `noisy`: the old ones of them that then passed each time, or fail now and then on the base, too.
     `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
     `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
     `extended`: old files of tests to which the change only adds what hides nothing. `elsewhere`: how much of the tests
@@ -57,6 +58,7 @@ class Runs:
     restored_on: Collection[str] = ()
     unchanged_on: Collection[str] = ()
     flaky: frozenset[str] = frozenset()
+    noisy: frozenset[str] = frozenset()
     dependent: frozenset[str] = frozenset()
     is_compared: bool = True
     new: NewNames = field(default_factory=NewNames)
@@ -147,8 +149,8 @@ def _compared(told: Announced, runs: Runs, elsewhere: Collection[str]) -> Iterat
     yield from _about("a test fails", f"fails{_where(old - runs.flaky, change)}", old - runs.flaky)
     yield from _about("a new test fails", f"is new and fails{_where(new - runs.flaky, change)}", new - runs.flaky)
     yield from _about("a new test is flaky", "is new and fails only now and then", new & runs.flaky)
-    if shaky := old & runs.flaky:
-        text = f"{named(sorted(shaky))} failed and then passed; it did not on the base"
+    if shaky := (old & runs.flaky) - runs.noisy:
+        text = f"{named(sorted(shaky))} fails now and then; on the base it did not, as often as it was run there"
         yield Problem("an old test is flaky now", text, "ask owner", tuple(sorted(shaky)))
     yield from _split("a test is skipped now", "is skipped now", base.of("passed") & change.of("skipped"), told)
     yield from _split(GONE, "is not run any more", gone(base, change) - {*elsewhere}, told)

@@ -62,6 +62,7 @@ IS_UNKNOWN = """import pathlib, sys, sysconfig
 roots = {sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")}
 name = sys.argv[1].encode()
 sys.exit(any(name in path.read_bytes() for root in roots for path in pathlib.Path(root).rglob("*.py")))"""
+AGAIN = 5  # runs of a few files, until a test that failed once counts as noise
 ASKS_PACKAGES = ("python", "-I", "-c", IS_UNKNOWN)  # -I: no module of the repository answers in their place
 
 
@@ -101,6 +102,7 @@ class Gathering:
             return runs
         failing = change.of("failed") - base.of("failed")
         runs = replace(runs, flaky=self._flaky(order, failing))
+        runs = replace(runs, noisy=self._noisy(runs.flaky & base.outcomes.keys()))
         if not failing - runs.flaky:
             self.kept.keep_run(self._key(commit), replace(_excusing(change, runs.flaky), times={}))
         for compared in (self._restored, self._alone, self._without):
@@ -237,9 +239,11 @@ class Gathering:
         return self._made("elsewhere", replace(order, only=only, cover=False, elsewhere=True))
 
     def _brought(self, runs: Runs) -> list[str]:
-        """Files of tests that the change brings or changes."""
-        paths = {change.path for change in self.subject.touched.tests if change.kind != "deleted"}
-        return sorted(paths & self.subject.places.files(runs.change.outcomes))
+        """Files of tests that the change brings or changes, or whose data it changes: that make their tests."""
+        places, touched = self.subject.places, self.subject.touched
+        paths = {change.path for change in touched.tests if change.kind != "deleted"}
+        by_data = runs.new_tests | refused(runs, places) if touched.expected else ()
+        return sorted(paths & places.files(runs.change.outcomes) | places.files(by_data))
 
     def _without(self, runs: Runs) -> Runs:
         """The base with the commit's tests: do the new ones fail? Where only tests are changed, this was run."""
@@ -274,6 +278,24 @@ class Gathering:
         if not failing:
             return frozenset()
         return frozenset(failing) & self._made("again", replace(order, cover=False)).of("passed")
+
+    def _noisy(self, shaky: Collection[str]) -> frozenset[str]:
+        """Those of these old tests that are no fault of the change, e.g. tests of speed on a busy machine.
+
+        Their files are run some times more by themselves: they pass each time, or fail without the change, too.
+        """
+        files, branch = sorted(self.subject.places.files(shaky)), self.subject.branch
+        if not files:
+            return frozenset()
+
+        def never_failing(commit: str, tests: Collection[str]) -> frozenset[str]:
+            order = SuiteOrder(commit, self.subject.command, only=files, cover=False)
+            runs = (self._made("again", order).of("passed") for _ in range(AGAIN))
+            return frozenset(tests).intersection(*runs)
+
+        steady = never_failing(branch.commit, shaky)
+        left = frozenset(shaky) - steady
+        return steady | (left - never_failing(branch.base, left) if left else left)
 
     def _survives(self, mutant: Mutant, written: Collection[str]) -> bool:
         overlay = {mutant.path: mutant.source}

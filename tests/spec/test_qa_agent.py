@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -102,7 +103,7 @@ def tried(sources: Mapping[str, str], only: Sequence[str]) -> RawTestRun:
 
 def module(source: str, sources: Mapping[str, str]) -> dict[str, Any]:
     found = re.search(r"^from (\w+) import (\w+)\n", source, re.MULTILINE)
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"read": sources.__getitem__}
     if found:
         names[found[2]] = imported(found[1], found[2], sources)
     exec(source.replace(found[0] if found else "", ""), names)
@@ -482,21 +483,54 @@ def test_a_test_file_that_is_no_text_is_weaker(stage: Stage) -> None:
     assert "tests are weaker" in rules(stage.given_change({}).check().problems)
 
 
-def test_a_test_that_becomes_flaky_is_the_owners_to_judge(stage: Stage) -> None:
-    seen: list[SuiteOrder] = []
+@pytest.mark.parametrize(
+    ("on_change", "on_base", "told"),
+    [
+        pytest.param((1,), (), False, id="once, and never again: a busy machine"),
+        pytest.param((1, 4), (), True, id="now and then"),
+        pytest.param((1, 4), (3,), False, id="now and then, but without the change, too"),
+    ],
+)
+def test_an_old_test_that_fails_now_and_then_is_the_owners_if_the_base_has_it_steady(
+    stage: Stage, on_change: Collection[int], on_base: Collection[int], told: bool
+) -> None:
+    """Speed is tested with limits; a test that only a change makes shaky fails again soon."""
+    seen = Counter[str]()
 
-    def flaky(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
-        seen.append(order)
-        if len(seen) != 2:
-            return raw
-        return replace(
-            raw, code=1, report=(raw.report or b"").replace(b"passed", b"failed").replace(b'd": 0', b'd": 1')
-        )
+    def shaky(order: SuiteOrder) -> bool:
+        seen[order.commit] += 1
+        return seen[order.commit] in (on_base if order.commit == stage.base else on_change)
 
-    stage.bench.spoils = flaky
+    stage.bench.spoils = failing(SUM, shaky)
     found = stage.given_change({"shop.py": SHOP + "\n"}).check(task=replace(TASK, title="Refactor the total"))
-    assert found.flaky == ("tests/test_shop.py::test_sum",)
-    assert rules(found.problems) == ("an old test is flaky now",) and not found.is_red
+    assert found.flaky == (SUM,) and not found.is_red
+    assert ("an old test is flaky now" in rules(found.problems)) is told
+
+
+CASES = """from shop import total
+
+def tries(prices, expected):
+    def case():
+        assert total(prices) == expected
+    return case
+
+globals().update({f"test_{n}": tries(*case) for n, case in enumerate(eval(read("tests/cases.txt")))})
+"""
+
+
+@pytest.mark.parametrize(
+    ("cases", "proving", "rule"),
+    [
+        ("([1, 2], 3), ([0.1, 0.2], 0.3)", ("tests/test_cases.py::test_1",), ()),
+        ("([1, 2], 3), ([2, 2], 4)", (), ("nothing shows the new behaviour",)),
+    ],
+)
+def test_tests_that_are_made_of_data_count_as_those_that_are_written(
+    tmp_path: Path, cases: str, proving: Sequence[str], rule: Sequence[str]
+) -> None:
+    stage = Stage(tmp_path, {**FILES, "tests/test_cases.py": CASES, "tests/cases.txt": "([1, 2], 3),"})
+    found = stage.given_change({"shop.py": ROUNDED, "tests/cases.txt": cases}).check()
+    assert (found.proving, rules(found.problems)) == (proving, rule)
 
 
 def test_a_repository_without_tests_is_the_owners_and_nothing_is_run(tmp_path: Path) -> None:
