@@ -13,7 +13,7 @@ from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
-from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
+from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, reach, uncovered_changes, unproven
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, no_base, problems, proving
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
@@ -255,6 +255,7 @@ class Qa:
             digest=change.digest,
             output=_output(runs),
             elsewhere=runs.elsewhere,
+            reach=tuple(reach(base, change)),
         )
 
     def _tried(

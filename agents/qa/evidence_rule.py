@@ -44,7 +44,7 @@ class Runs:
     """`restored`: the commit with the base's tests, `unchanged`: the base with the commit's tests; None: not needed.
 
     `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again;
-    `noisy`: the old ones of them that then passed each time, or fail now and then on the base, too.
+    `noisy`: those of them that then passed each time, or fail now and then on the base, too.
     `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
     `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
     `extended`: old files of tests to which the change only adds what hides nothing. `elsewhere`: how much of the tests
@@ -148,7 +148,7 @@ def _compared(told: Announced, runs: Runs, elsewhere: Collection[str]) -> Iterat
     old, new = failing - runs.new_tests, failing & runs.new_tests
     yield from _about("a test fails", f"fails{_where(old - runs.flaky, change)}", old - runs.flaky)
     yield from _about("a new test fails", f"is new and fails{_where(new - runs.flaky, change)}", new - runs.flaky)
-    yield from _about("a new test is flaky", "is new and fails only now and then", new & runs.flaky)
+    yield from _about("a new test is flaky", "is new and fails only now and then", (new & runs.flaky) - runs.noisy)
     if shaky := (old & runs.flaky) - runs.noisy:
         text = f"{named(sorted(shaky))} fails now and then; on the base it did not, as often as it was run there"
         yield Problem("an old test is flaky now", text, "ask owner", tuple(sorted(shaky)))
@@ -265,7 +265,7 @@ def _unkept(texts: Texts) -> Iterator[Problem]:
 
 def proving(task: TaskSpec, runs: Runs, places: SuiteFiles) -> tuple[str, ...]:
     """Tests that pass with the change, and for a reason that counts not without it."""
-    passing = runs.change.of("passed") - runs.flaky - runs.dependent
+    passing = (runs.change.of("passed") | runs.noisy) - (runs.flaky - runs.noisy) - runs.dependent
     without = Without(runs.unchanged, runs.unchanged_on, places) if runs.unchanged else None
     failing = {test for test in passing if without_change(test, task, runs.base, without)}
     return tuple(sorted(proven(failing | (runs.new.lacking & passing), runs.new, places)))

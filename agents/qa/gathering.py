@@ -102,7 +102,7 @@ class Gathering:
             return runs
         failing = change.of("failed") - base.of("failed")
         runs = replace(runs, flaky=self._flaky(order, failing))
-        runs = replace(runs, noisy=self._noisy(runs.flaky & base.outcomes.keys()))
+        runs = replace(runs, noisy=self._noisy(runs.flaky, base))
         if not failing - runs.flaky:
             self.kept.keep_run(self._key(commit), replace(_excusing(change, runs.flaky), times={}))
         for compared in (self._restored, self._alone, self._without):
@@ -279,23 +279,22 @@ class Gathering:
             return frozenset()
         return frozenset(failing) & self._made("again", replace(order, cover=False)).of("passed")
 
-    def _noisy(self, shaky: Collection[str]) -> frozenset[str]:
-        """Those of these old tests that are no fault of the change, e.g. tests of speed on a busy machine.
+    def _noisy(self, shaky: frozenset[str], base: SuiteRun) -> frozenset[str]:
+        """Those of these tests that are no fault of the change, e.g. tests of speed on a busy machine.
 
-        Their files are run some times more by themselves: they pass each time, or fail without the change, too.
+        Their files are run some times more by themselves, without lines being counted, which is slow: they pass each
+        time, or fail on the base, too.
         """
         files, branch = sorted(self.subject.places.files(shaky)), self.subject.branch
-        if not files:
-            return frozenset()
 
-        def never_failing(commit: str, tests: Collection[str]) -> frozenset[str]:
+        def steady(commit: str, tests: Collection[str]) -> frozenset[str]:
             order = SuiteOrder(commit, self.subject.command, only=files, cover=False)
             runs = (self._made("again", order).of("passed") for _ in range(AGAIN))
-            return frozenset(tests).intersection(*runs)
+            return frozenset(tests).intersection(*runs) if files and tests else frozenset()
 
-        steady = never_failing(branch.commit, shaky)
-        left = frozenset(shaky) - steady
-        return steady | (left - never_failing(branch.base, left) if left else left)
+        passing = steady(branch.commit, shaky)
+        old = (shaky - passing) & base.outcomes.keys()
+        return passing | (old - steady(branch.base, old))
 
     def _survives(self, mutant: Mutant, written: Collection[str]) -> bool:
         overlay = {mutant.path: mutant.source}

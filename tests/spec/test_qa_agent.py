@@ -507,6 +507,12 @@ def test_an_old_test_that_fails_now_and_then_is_the_owners_if_the_base_has_it_st
     assert ("an old test is flaky now" in rules(found.problems)) is told
 
 
+def test_a_new_test_that_is_too_slow_only_while_lines_are_counted_is_proof(stage: Stage) -> None:
+    stage.bench.spoils = failing(ROUND, lambda order: order.cover)
+    found = stage.given_change(OTHERWISE).check()
+    assert (found.flaky, found.proving, found.problems) == ((ROUND,), (ROUND,), ())
+
+
 CASES = """from shop import total
 
 def tries(prices, expected):
