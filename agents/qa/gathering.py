@@ -304,7 +304,7 @@ class Gathering:
 
     def _made(self, which: str, order: SuiteOrder, asked: Iterable[str] = ()) -> SuiteRun:
         """Unavailable if it was ended for a reason that has nothing to do with it."""
-        raw = self.bench.run(order)
+        raw = self.bench.run(order if second_run.sayable(order.only) else replace(order, only=()))
         if raw.end in NOT_THEIRS:
             raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again")
         run = read_run(raw, frozenset(asked))

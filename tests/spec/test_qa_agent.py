@@ -854,6 +854,66 @@ def test_a_file_that_another_task_is_to_create_is_left_to_it(stage: Stage) -> No
     assert order.new_files == ("tests/test_shop_2.py",)
 
 
+# --- suites as they should not be ----------------------------------------------------------------------------
+
+RED = "from shop import total\n\ndef test_cents():\n    assert total([0.5]) == 1\n"
+
+
+def test_a_suite_that_is_red_on_main_excuses_what_was_red_and_nothing_else(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**FILES, "tests/test_cents.py": RED})
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_more.py": NEW.replace("sum()", "more()")}).check()
+    assert (found.problems, found.failed, found.failing_before) == ((), 1, 1)
+    worse = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
+    assert [one.tests for one in worse.problems if one.rule == "a test fails"] == [(SUM,)]
+
+
+def test_a_suite_that_is_flaky_on_main_excuses_no_failure(stage: Stage) -> None:
+    first: list[SuiteOrder] = []
+
+    def now_and_then(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
+        first.append(order)
+        return failing(SUM, lambda _: len(first) == 1)(order, raw)
+
+    stage.bench.spoils = now_and_then
+    found = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
+    assert found.failing_before == 0 and [one.tests for one in found.problems] == [(SUM,)]
+
+
+def test_a_suite_that_is_empty_on_main_begins_with_the_changes_tests(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"shop.py": SHOP, "tests/test_shop.py": ""})
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW}).check()
+    assert found.problems == () and found.proving == ("tests/test_new.py::test_rounded",)
+
+
+@pytest.mark.parametrize("seconds", [1.0, 3_000.0])
+def test_a_test_that_passes_only_alone_fails_and_is_no_proof(stage: Stage, seconds: float) -> None:
+    only_alone = failing("tests/test_new.py::test_rounded", lambda order: not order.only)
+    stage.bench.spoils = lambda order, raw: only_alone(order, timed(order, raw, seconds))
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "new()")}).check()
+    assert rules(found.problems) == ("a new test fails",) and found.proving == ()
+
+
+def test_where_more_test_files_are_changed_than_a_run_can_be_told_all_are_run(stage: Stage) -> None:
+    body = "():\n    assert total([0.1, 0.2]) == 0.3\n"
+    files = {
+        f"tests/{'x' * 80}/test_{number}.py": f"from shop import total\n\ndef test_{number}{body}"
+        for number in range(1_200)
+    }
+    stage.given_change({**files, "shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "new()")})
+    assert stage.check().problems == ()
+    assert all(len(json.dumps(order.only)) < 100_000 for order in stage.bench.orders)
+
+
+@pytest.mark.parametrize("product", [SHOP, ROUNDED], ids=["tests alone", "with a fix"])
+def test_a_suite_that_moves_as_a_whole_is_not_gone(tmp_path: Path, product: str) -> None:
+    more = OLD.replace("test_sum", "test_more")
+    stage = Stage(tmp_path, {**FILES, "tests/test_more.py": more})
+    moved = {"suite/test_shop.py": OLD, "suite/test_more.py": more}
+    fix = {"shop.py": ROUNDED, "suite/test_new.py": NEW.replace("sum()", "new()")} if product != SHOP else {}
+    (stage.source / "tests" / "test_more.py").unlink()
+    assert stage.given_change({**moved, **fix}, remove=TESTS[0]).check().problems == ()
+
+
 # --- the branch as it is, without any change -----------------------------------------------------------------
 
 

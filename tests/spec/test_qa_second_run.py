@@ -1,4 +1,4 @@
-"""What runs once more in other surroundings: never more than its share of the time, and nothing that would still fit."""
+"""What runs once more in other surroundings: never beyond its share of time, and nothing that would still fit."""
 
 from __future__ import annotations
 

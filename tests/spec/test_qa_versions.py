@@ -32,7 +32,8 @@ sdist = { url = "https://files.pythonhosted.org/django-5.2.18.tar.gz", hash = "s
 name = "sqlparse"
 version = "0.5.1"
 """
-PINS = "--index-url https://pypi.org/simple\nDjango==5.2.18 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n# via x\nsix==1.16\n"
+SUMS = " \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n# via x\n"
+PINS = f"--index-url https://pypi.org/simple\nDjango==5.2.18{SUMS}six==1.16\n"
 
 
 def told(path: str, before: str, after: str) -> list[str] | None:

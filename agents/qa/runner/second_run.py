@@ -5,11 +5,12 @@ A second run begins a runner anew, too: that is a part of what it may take. New 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 SHARE = 0.3  # of the time of the first run
 FREE = 1.0  # seconds that old tests may take beside new ones, however short the first run was
-MOST_SAID = 60_000  # characters of paths; a run can be told of 100,000
+MOST_SAID, MOST_TOLD = 60_000, 99_000  # characters of paths: of old files beside new ones, and of all
 
 
 def second_run(
@@ -38,11 +39,16 @@ def told(ran: Collection[str], took: Mapping[str, float]) -> str:
     """How much of the tests has run in other surroundings; empty: nobody knows how long they take."""
     if not took:
         return ""
-    if ran >= took.keys():
+    if set(took) <= set(ran):
         return f"all {len(took)} files of tests"
     part = sum(took.get(file, 0.0) for file in ran) / (sum(took.values()) or 1.0)
     return f"{len(took.keys() & ran)} of {len(took)} files of tests, {part:.0%} of the time that tests take"
 
 
+def sayable(files: Iterable[str]) -> bool:
+    """Whether a run can be told of these files; else all are run."""
+    return _said(files) < MOST_TOLD
+
+
 def _said(files: Iterable[str]) -> int:
-    return sum(len(file) + 4 for file in files)
+    return sum(len(json.dumps(file)) + 2 for file in files)

@@ -22,7 +22,8 @@ LOCKS = ("poetry.lock", "uv.lock", "pdm.lock")
 SETTLED = (UNSHOWN, UNCHANGED, "test configuration changed")  # of what differs in versions alone
 MOST_NAMED = 10
 LINE = re.compile(
-    r"(?P<name>[A-Za-z0-9][\w.-]*)\s*(?P<extras>\[[^\]]*\])?\s*\(?(?P<version>[<>=!~^][\w.*+!<>=~^, ]*|)\)?\s*(?P<rest>;[^#\\]*)?"
+    r"(?P<name>[A-Za-z0-9][\w.-]*)\s*(?P<extras>\[[^\]]*\])?\s*\(?"
+    r"(?P<version>[<>=!~^][\w.*+!<>=~^, ]*|)\)?\s*(?P<rest>;[^#\\]*)?"
 )
 VERSION = re.compile(r"[\^~<>=!]*\s*\d[\w.*+!-]*(?:\s*,\s*[\^~<>=!]+\s*\d[\w.*+!-]*)*|\*")  # as poetry writes one
 TABLES = re.compile(r"dependencies$|^requires$|^build-system$|^dependency-groups$")

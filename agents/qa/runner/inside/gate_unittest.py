@@ -14,6 +14,7 @@ from typing import Any
 
 import gate_report  # type: ignore[import-not-found]
 
+AT_FIRST = dict(gate_report.telling())
 HOLDER = re.compile(r"(\w+) \((.+)\)$")  # setUpClass (package.module.Class)
 
 
@@ -57,6 +58,17 @@ def _end_of(name: str) -> str:
     return "passed" if result.testsRun == 1 and result.wasSuccessful() else "failed"
 
 
+def _runner_case() -> Any:
+    """Stands for the runner among the tests that fail."""
+    import unittest
+
+    class RunnerCase(unittest.TestCase):
+        def runTest(self) -> None:  # noqa: N802
+            pass
+
+    return RunnerCase()
+
+
 class Listener:
     """Hears what the runner tells its result."""
 
@@ -86,6 +98,9 @@ class Listener:
                         break
         with contextlib.suppress(Exception):
             self._report.canary(*map(_end_of, ("test_pass", "test_fail")))
+        for name in gate_report.replaced(AT_FIRST):
+            gate_report.not_believed(self._report, name)
+            self._result.failures.append((_runner_case(), f"{name} is not what it was"))
         self._report.end(0 if self._result.wasSuccessful() else 1, self._ran)
 
     def _hear(self, name: str, hear: Callable[..., None]) -> None:
