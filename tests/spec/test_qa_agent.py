@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from sisimpur.agents.qa.agent import Qa, QaPolicy
+from sisimpur.agents.qa.coverage_checker import reach
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
 from sisimpur.shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
@@ -511,6 +512,20 @@ def test_a_new_test_that_is_too_slow_only_while_lines_are_counted_is_proof(stage
     stage.bench.spoils = failing(ROUND, lambda order: order.cover)
     found = stage.given_change(OTHERWISE).check()
     assert (found.flaky, found.proving, found.problems) == ((ROUND,), (ROUND,), ())
+
+
+def test_of_each_file_it_is_told_what_tests_run_of_it_before_and_now() -> None:
+    def counted(*missed: int, every: int = 9) -> SuiteRun:
+        files = {"a.py": missed, "b.py": (1,)}
+        return SuiteRun("finished", 0, covered=90.0, uncovered=files, executable={"a.py": every, "b.py": 4})
+
+    assert list(reach(counted(1, 2, 3), counted(2))) == ["a.py: tests run 8 of 9 lines, 6 of 9 before"]
+    assert list(reach(counted(1), counted(1))) == []
+    assert list(reach(SuiteRun("finished", 0, covered=1.0), counted())) == [
+        "a.py: tests run 9 of 9 lines",
+        "b.py: tests run 3 of 4 lines",
+    ]
+    assert list(reach(SuiteRun("finished", 0), counted())) == [], "nothing was counted"
 
 
 CASES = """from shop import total
