@@ -63,7 +63,7 @@ class GateCase:
     """A change and what is true of it. `truth`: a test file that fails on a wrong change and passes on a right one.
 
     `tester`: the test file that QA's model would write if it is asked to. `mend`: what makes a wrong change right, so
-    that the truth passes, where the sample as it was is not right either.
+    that the truth passes, where the sample as it was is not right either. `before`: what the sample lacks for it.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
@@ -80,6 +80,7 @@ class GateCase:
     truth: str = ""
     tester: str = ""
     mend: tuple[Edit, ...] = ()
+    before: tuple[Edit, ...] = ()
 
     @property
     def way(self) -> str:
@@ -100,8 +101,12 @@ class GateCase:
             changes_tests=task.changes_tests,
         )
 
+    def base(self, files: Mapping[str, str]) -> dict[str, str]:
+        """The sample's files before the change. ValueError if an edit does not fit."""
+        return edited(files, self.before)
+
     def changed(self, files: Mapping[str, str]) -> dict[str, str]:
-        """The sample's files after the change. ValueError if an edit does not fit."""
+        """The files after the change. ValueError if an edit does not fit."""
         return edited(files, self.edits)
 
 

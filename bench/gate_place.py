@@ -13,7 +13,8 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from bench.gate_case import OUR_KEY, ROOT, GateCase, sample
+from bench.gate_case import OUR_KEY, ROOT, Edit, GateCase, edited, sample
+from bench.pipeline import used
 from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.runner.bench import BoxBench
 from sisimpur.agents.qa.runner.environment_store import Environments, Setup
@@ -57,24 +58,30 @@ class Kept(dict[str, SuiteRun]):
 
 
 class Stopwatch:
-    """A bench, and the seconds that tests ran on it."""
+    """A bench, and the seconds that tests ran on it: on the wall, of CPU, and in other surroundings."""
 
     def __init__(self, bench: BoxBench) -> None:
         self._bench = bench
         self.label, self.quality = bench.label, bench.quality
-        self.seconds, self.runs = 0.0, 0
+        self.restart()
+
+    def restart(self) -> None:
+        self.seconds, self.cpu, self.runs, self.first, self.elsewhere = 0.0, 0.0, 0, 0.0, 0.0
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
+        before = used()
         raw = self._bench.run(order, stop)
-        self.seconds, self.runs = self.seconds + raw.seconds, self.runs + 1
+        self.seconds, self.cpu, self.runs = self.seconds + raw.seconds, self.cpu + used() - before, self.runs + 1
+        self.first += raw.seconds if order.time else 0.0
+        self.elsewhere += raw.seconds if order.elsewhere else 0.0
         return raw
 
 
 class Place:
-    """One sample as a target, with all gates. `packages`: wheels of what its tests need."""
+    """One sample as a target, with all gates. `packages`: wheels of what its tests need. `edits`: made before."""
 
-    def __init__(self, name: str, root: Path, box: Box, packages: Path) -> None:
-        self.files = sample(name)
+    def __init__(self, name: str, root: Path, box: Box, packages: Path, edits: Sequence[Edit] = ()) -> None:
+        self.files = edited(sample(name), edits)
         self._root = root
         repository(root / "source", self.files)
         commit(root / "source", {})  # only a repository's first commit has an environment of its own

@@ -73,7 +73,8 @@ def judged(case: GateCase, place: Place) -> Result:
     Where QA would be asked to write tests, it writes the one that is laid beside the case, or none: then what follows
     is what the tests at hand can show.
     """
-    began, place.watch.seconds, place.watch.runs = time.perf_counter(), 0.0, 0
+    began = time.perf_counter()
+    place.watch.restart()
     try:
         branch = place.commit(case)
     except Refused as reason:
@@ -151,7 +152,8 @@ def main(argv: Sequence[str] = ()) -> int:
             place = Place(name, Path(folder) / name, box, wheels()) if wanted else None
             for case in wanted:
                 assert place
-                results.append(judged(case, place))
+                own = Place(name, Path(folder) / case.id, box, wheels(), case.before) if case.before else place
+                results.append(judged(case, own))
                 if not held:
                     print(row(results[-1]), flush=True)
     return report(results, names=not held)

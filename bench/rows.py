@@ -17,7 +17,7 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 
-from bench import looks, pipeline, tokens, walks
+from bench import gate_rows, looks, pipeline, tokens, walks
 from bench.old_home import days_of, grow_old, worked_once
 from bench.pipeline import used
 from bench.trace import ROOT, counting
@@ -64,6 +64,9 @@ ROWS = {
     "walk-modules": SpeedRow("modules from a bullet to its merge", "modules", "207", 110),
     "walk-git": SpeedRow("git processes on this way", "processes", "205", 60),
     "walk-reads": SpeedRow("SQL reads on this way", "reads", "1195", 250),
+    "gates": SpeedRow("the gates of a fix, beside the target's tests", SECONDS, "", 2),
+    "gates-runs": SpeedRow("its runs of tests, the base's known", "runs", "4", 3),
+    "gates-second": SpeedRow("tests in other surroundings, of a suite of 10 s", "of its time", "", 0.3),
 }
 
 
@@ -168,4 +171,9 @@ def walk() -> Measured:
     return {"walk-modules": len(found.modules), "walk-git": found.git, "walk-reads": found.reads}
 
 
-MEASURES: Sequence[Callable[[], Measured]] = (load, old, reviewed, one_more, demo, prompts, walk)
+def gates() -> Measured:
+    found = gate_rows.costs()
+    return {**found, "gates": found["gates"] * STANDARD / min(start() for _ in range(TIMES))}
+
+
+MEASURES: Sequence[Callable[[], Measured]] = (load, old, reviewed, one_more, demo, prompts, walk, gates)

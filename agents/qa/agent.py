@@ -11,9 +11,9 @@ from typing import Protocol
 from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
-from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
-from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
+from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, reach, uncovered_changes, unproven
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, no_base, problems, proving
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
@@ -21,6 +21,7 @@ from sisimpur.agents.qa.proof import said_by
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.agents.qa.tools import versions
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.change import paths_of
@@ -197,7 +198,18 @@ class Qa:
 
     def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
         product = {change.path for change in subject.touched.product}
-        return Toolbox(self.bench, self.kept, self.source, subject.branch, product).check(evidence)
+        evidence = Toolbox(self.bench, self.kept, self.source, subject.branch, product).check(evidence)
+        paths = [change.path for change in subject.touched.changes if not is_text(change.path)]
+        return self._by_versions(evidence, subject.branch, paths) if versions.may_be(paths) else evidence
+
+    def _by_versions(self, evidence: Evidence, branch: Branch, paths: Collection[str]) -> Evidence:
+        """`paths`: all that the change touches are files that name versions."""
+        beside = paths_of(self.source, branch.commit).intersection(map(versions.lock_beside, paths)) - {*paths}
+        both, asked = (branch.base, branch.commit), (*paths, *beside)
+        texts = [{path: text_of(self.source, one, path) for path in asked} for one in both]
+        files = {path: (texts[0][path], texts[1][path]) for path in texts[0]}
+        there = {path: files.pop(path) for path in beside}
+        return versions.with_versions(evidence, files, there)
 
     def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
         """A change does not choose its own command, unless it brings the first tests."""
@@ -242,6 +254,8 @@ class Qa:
             seconds=change.seconds,
             digest=change.digest,
             output=_output(runs),
+            elsewhere=runs.elsewhere,
+            reach=tuple(reach(base, change)),
         )
 
     def _tried(

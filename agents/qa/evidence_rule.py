@@ -43,10 +43,12 @@ REASONS = {
 class Runs:
     """`restored`: the commit with the base's tests, `unchanged`: the base with the commit's tests; None: not needed.
 
-    `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again.
+    `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again;
+    `noisy`: those of them that then passed each time, or fail now and then on the base, too.
     `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
     `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
-    `extended`: old files of tests to which the change only adds what hides nothing.
+    `extended`: old files of tests to which the change only adds what hides nothing. `elsewhere`: how much of the tests
+    ran in other surroundings, too; empty: nobody knows.
     """
 
     base: SuiteRun
@@ -56,10 +58,12 @@ class Runs:
     restored_on: Collection[str] = ()
     unchanged_on: Collection[str] = ()
     flaky: frozenset[str] = frozenset()
+    noisy: frozenset[str] = frozenset()
     dependent: frozenset[str] = frozenset()
     is_compared: bool = True
     new: NewNames = field(default_factory=NewNames)
     extended: frozenset[str] = frozenset()
+    elsewhere: str = ""
 
     @property
     def new_tests(self) -> frozenset[str]:
@@ -144,9 +148,9 @@ def _compared(told: Announced, runs: Runs, elsewhere: Collection[str]) -> Iterat
     old, new = failing - runs.new_tests, failing & runs.new_tests
     yield from _about("a test fails", f"fails{_where(old - runs.flaky, change)}", old - runs.flaky)
     yield from _about("a new test fails", f"is new and fails{_where(new - runs.flaky, change)}", new - runs.flaky)
-    yield from _about("a new test is flaky", "is new and fails only now and then", new & runs.flaky)
-    if shaky := old & runs.flaky:
-        text = f"{named(sorted(shaky))} failed and then passed; it did not on the base"
+    yield from _about("a new test is flaky", "is new and fails only now and then", (new & runs.flaky) - runs.noisy)
+    if shaky := (old & runs.flaky) - runs.noisy:
+        text = f"{named(sorted(shaky))} fails now and then; on the base it did not, as often as it was run there"
         yield Problem("an old test is flaky now", text, "ask owner", tuple(sorted(shaky)))
     yield from _split("a test is skipped now", "is skipped now", base.of("passed") & change.of("skipped"), told)
     yield from _split(GONE, "is not run any more", gone(base, change) - {*elsewhere}, told)
@@ -261,7 +265,7 @@ def _unkept(texts: Texts) -> Iterator[Problem]:
 
 def proving(task: TaskSpec, runs: Runs, places: SuiteFiles) -> tuple[str, ...]:
     """Tests that pass with the change, and for a reason that counts not without it."""
-    passing = runs.change.of("passed") - runs.flaky - runs.dependent
+    passing = (runs.change.of("passed") | runs.noisy) - (runs.flaky - runs.noisy) - runs.dependent
     without = Without(runs.unchanged, runs.unchanged_on, places) if runs.unchanged else None
     failing = {test for test in passing if without_change(test, task, runs.base, without)}
     return tuple(sorted(proven(failing | (runs.new.lacking & passing), runs.new, places)))

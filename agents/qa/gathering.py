@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -14,9 +15,11 @@ from sisimpur.agents.qa.analysis.mutants import Mutant
 from sisimpur.agents.qa.analysis.task_words import bare_name
 from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen, with_moved
+from sisimpur.agents.qa.analysis.which_tests import using
 from sisimpur.agents.qa.commit_texts import LARGEST, CommitSource, text_of
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
 from sisimpur.agents.qa.new_names import NewNamesAsked
+from sisimpur.agents.qa.runner import second_run
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
@@ -59,6 +62,7 @@ IS_UNKNOWN = """import pathlib, sys, sysconfig
 roots = {sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")}
 name = sys.argv[1].encode()
 sys.exit(any(name in path.read_bytes() for root in roots for path in pathlib.Path(root).rglob("*.py")))"""
+AGAIN = 5  # runs of a few files, until a test that failed once counts as noise
 ASKS_PACKAGES = ("python", "-I", "-c", IS_UNKNOWN)  # -I: no module of the repository answers in their place
 
 
@@ -92,14 +96,15 @@ class Gathering:
         """BrokenSetup if the commit's own environment cannot be built. `is_red`: then no more has to be seen."""
         commit = self.subject.branch.commit
         order = SuiteOrder(commit, self.subject.command)
-        change = self._made("change", order, self._code_of(commit))
+        change = self._made("change", replace(order, time="all"), self._code_of(commit))
         runs = Runs(base, change, extended=self._extended(base))
         if not change.is_whole or not is_usable(base):
             return runs
         failing = change.of("failed") - base.of("failed")
         runs = replace(runs, flaky=self._flaky(order, failing))
+        runs = replace(runs, noisy=self._noisy(runs.flaky, base))
         if not failing - runs.flaky:
-            self.kept.keep_run(self._key(commit), _excusing(change, runs.flaky))
+            self.kept.keep_run(self._key(commit), replace(_excusing(change, runs.flaky), times={}))
         for compared in (self._restored, self._alone, self._without):
             if is_red(runs):
                 return replace(runs, is_compared=False)
@@ -108,7 +113,7 @@ class Gathering:
 
     def timed(self, path: str) -> SuiteRun:
         """The tests of a file of the base, once more: each says how long it took."""
-        order = SuiteOrder(self.subject.branch.base, self.subject.command, only=[path], cover=False, time=True)
+        order = SuiteOrder(self.subject.branch.base, self.subject.command, only=[path], cover=False, time="body")
         return self._made("timed", order)
 
     def survivors(self, planted: Sequence[Mutant], written: Collection[str]) -> list[str]:
@@ -159,10 +164,11 @@ class Gathering:
         only = () if may_hide or configures else chosen([one.path for one in old], holding)
         branch = self.subject.branch
         order = SuiteOrder(branch.commit, self.subject.command, self._old_files(), only, False)
-        restored = self._made("restored", replace(order, elsewhere=True))
+        restored, took = self._made("restored", replace(order, elsewhere=True)), self._took(runs.change)
+        elsewhere = second_run.told(took.keys(), took) if restored.is_whole and not only else ""
         if not restored.is_whole:
             restored = self._made("restored", order)
-        runs = replace(runs, restored=restored, restored_on=only)
+        runs = replace(runs, restored=restored, restored_on=only, elsewhere=elsewhere)
         here = self._flaky(order, refused(runs, self.subject.places) - runs.flaky)
         was = self._passing_elsewhere(SuiteOrder(branch.base, self.subject.command), here)
         return replace(runs, flaky=runs.flaky | here, dependent=was - self._passing_elsewhere(order, was))
@@ -182,35 +188,62 @@ class Gathering:
         return bool(touched.product) and touched.brings_tests and not all(map(loads_quietly, texts))
 
     def _alone(self, runs: Runs) -> Runs:
-        """New tests by themselves, elsewhere, with the old ones that they stand beside.
+        """New tests elsewhere, before any old one; of the old ones those of their files, and what there is time for.
 
         One that an old file holds may need what stands there.
         """
-        only, branch = self._brought(runs), self.subject.branch
-        if not only or runs.dependent:
+        brought, branch = frozenset(self._brought(runs)), self.subject.branch
+        old_files = self._old_elsewhere(runs, brought)
+        if not (brought or old_files) or runs.dependent:
             return runs
-        order = SuiteOrder(branch.commit, self.subject.command, only=only, cover=False)
+        order = SuiteOrder(branch.commit, self.subject.command, only=sorted(brought), cover=False)
         files = {test: self.subject.places.file(test) for test in runs.change.of("passed") - runs.flaky}
-        asked = frozenset(test for test, file in files.items() if file in only)
-        old = frozenset(test for test in asked & runs.base.of("passed") if files[test] in runs.extended)
-        wanted = old | (asked & runs.new_tests)
-        failing = wanted - self._passing_elsewhere(order, wanted)
+        known = {test for test in files.keys() & runs.base.of("passed") if files[test] in brought & runs.extended}
+        new = {test for test in files.keys() & runs.new_tests if files[test] in brought}
+        old = frozenset(known | {test for test in files.keys() & runs.base.of("passed") if files[test] in old_files})
+        second = self._run_elsewhere(order, old | new)
+        failing = (old | new) - _passing(second, old | new)
         was = self._passing_elsewhere(SuiteOrder(branch.base, self.subject.command), failing & old)
         failing = (failing - old) | was
-        return replace(runs, dependent=failing - self._passing_elsewhere(order, failing))
+        told = second_run.told(brought | old_files, self._took(runs.change)) if second and second.is_whole else ""
+        dependent = failing - self._passing_elsewhere(order, failing)
+        return replace(runs, dependent=dependent, elsewhere=runs.elsewhere or told)
+
+    def _old_elsewhere(self, runs: Runs, brought: Collection[str]) -> frozenset[str]:
+        """Old files of tests that nobody has touched, where code is new, and not all of them ran elsewhere already."""
+        if not self.subject.touched.product or runs.elsewhere:
+            return frozenset()
+        took, changed = self._took(runs.change), [one.path for one in self.subject.touched.code]
+
+        def near() -> Collection[str]:
+            return using(changed, {file: self._texts(file)[1] for file in took if file.endswith(".py")})
+
+        return second_run.second_run(took, runs.change.seconds, brought, near)
+
+    def _took(self, run: SuiteRun) -> Mapping[str, float]:
+        """Seconds of each file of tests, as far as the runner told them."""
+        found: Counter[str] = Counter()
+        for test, seconds in run.times.items():
+            found[self.subject.places.file(test)] += seconds
+        return {file: seconds for file, seconds in found.items() if file}
 
     def _passing_elsewhere(self, order: SuiteOrder, tests: Collection[str]) -> frozenset[str]:
-        """Those of these tests that pass in other surroundings. A run without an end says nothing against them."""
+        return _passing(self._run_elsewhere(order, tests), tests)
+
+    def _run_elsewhere(self, order: SuiteOrder, tests: Collection[str]) -> SuiteRun | None:
+        """The files of these tests in other surroundings, those of the order first. None: there are none."""
         if not tests:
-            return frozenset()
-        only = () if any(not self.subject.places.file(test) for test in tests) else self.subject.places.files(tests)
-        run = self._made("elsewhere", replace(order, only=sorted(only), cover=False, elsewhere=True))
-        return frozenset(tests) & run.of("passed") if run.is_whole else frozenset(tests)
+            return None
+        files = {self.subject.places.file(test) for test in tests}
+        only = () if "" in files else sorted(sorted(files, reverse=True), key=lambda file: file not in order.only)
+        return self._made("elsewhere", replace(order, only=only, cover=False, elsewhere=True))
 
     def _brought(self, runs: Runs) -> list[str]:
-        """Files of tests that the change brings or changes."""
-        paths = {change.path for change in self.subject.touched.tests if change.kind != "deleted"}
-        return sorted(paths & self.subject.places.files(runs.change.outcomes))
+        """Files of tests that the change brings or changes, or whose data it changes: that make their tests."""
+        places, touched = self.subject.places, self.subject.touched
+        paths = {change.path for change in touched.tests if change.kind != "deleted"}
+        by_data = runs.new_tests | refused(runs, places) if touched.expected else ()
+        return sorted(paths & places.files(runs.change.outcomes) | places.files(by_data))
 
     def _without(self, runs: Runs) -> Runs:
         """The base with the commit's tests: do the new ones fail? Where only tests are changed, this was run."""
@@ -246,6 +279,23 @@ class Gathering:
             return frozenset()
         return frozenset(failing) & self._made("again", replace(order, cover=False)).of("passed")
 
+    def _noisy(self, shaky: frozenset[str], base: SuiteRun) -> frozenset[str]:
+        """Those of these tests that are no fault of the change, e.g. tests of speed on a busy machine.
+
+        Their files are run some times more by themselves, without lines being counted, which is slow: they pass each
+        time, or fail on the base, too.
+        """
+        files, branch = sorted(self.subject.places.files(shaky)), self.subject.branch
+
+        def steady(commit: str, tests: Collection[str]) -> frozenset[str]:
+            order = SuiteOrder(commit, self.subject.command, only=files, cover=False)
+            runs = (self._made("again", order).of("passed") for _ in range(AGAIN))
+            return frozenset(tests).intersection(*runs) if files and tests else frozenset()
+
+        passing = steady(branch.commit, shaky)
+        old = (shaky - passing) & base.outcomes.keys()
+        return passing | (old - steady(branch.base, old))
+
     def _survives(self, mutant: Mutant, written: Collection[str]) -> bool:
         overlay = {mutant.path: mutant.source}
         order = SuiteOrder(self.subject.branch.commit, self.subject.command, overlay, sorted(written), False)
@@ -254,7 +304,7 @@ class Gathering:
 
     def _made(self, which: str, order: SuiteOrder, asked: Iterable[str] = ()) -> SuiteRun:
         """Unavailable if it was ended for a reason that has nothing to do with it."""
-        raw = self.bench.run(order)
+        raw = self.bench.run(order if second_run.sayable(order.only) else replace(order, only=()))
         if raw.end in NOT_THEIRS:
             raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again")
         run = read_run(raw, frozenset(asked))
@@ -279,6 +329,11 @@ class Gathering:
         texts = {path: self._texts(path)[0] for path in files if self.subject.moved and path.endswith(".py")}
         now = {path: with_moved(text, self.subject.moved) for path, text in texts.items()}
         return {**files, **{path: text.encode() for path, text in now.items() if text != texts[path]}}
+
+
+def _passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:
+    """Those of these tests that pass there. A run without an end says nothing against them."""
+    return frozenset(tests) & run.of("passed") if run and run.is_whole else frozenset(tests)
 
 
 def _excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:

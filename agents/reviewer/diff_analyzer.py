@@ -260,6 +260,8 @@ def task_text(task: TaskSpec, changed: Collection[str]) -> str:
         words += ["", "; ".join(named)]
     if left := [path for path in (*task.files, *task.new_files) if path not in changed]:
         words += ["", f"Named by the task, and not changed: {', '.join(left)}"]
+    if beside := sorted(path for path in changed if path not in (*task.files, *task.new_files)):
+        words += ["", f"Changed besides, which code allows (tests of our own): {', '.join(beside)}"]
     return "\n".join(words)[:LONGEST]
 
 
@@ -273,8 +275,9 @@ def evidence_text(evidence: Evidence) -> str:
         f"new or changed tests that fail without the change: {_named(evidence.proving)}",
         f"other new tests: {_named(test for test in evidence.new_tests if test not in evidence.proving)}",
         f"coverage: {_coverage(evidence)}",
+        *evidence.reach,
         *(f"{path}: no test runs lines {_numbers(lines)}" for path, lines in sorted(evidence.uncovered.items())),
-        *(f"problem: {one_line(problem.text, 300)}" for problem in evidence.problems),
+        *(f"problem: {one_line(problem.text, 600)}" for problem in evidence.problems),
         *([f"{INDEPENDENT} {one_line(evidence.independent, 1_500)}"] if evidence.independent else []),
     ]
     return "\n".join(lines)[:LONGEST]

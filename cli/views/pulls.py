@@ -22,6 +22,7 @@ MOST_KEPT = 4 << 20  # bytes of what the forge showed last
 def prs(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
         rows, problem = pulls(records)
+        waiting = {} if arguments.json else {row["number"]: _waiting(row, records) for row in rows}
     if arguments.json:
         return print_json(rows)
     if problem:
@@ -30,8 +31,23 @@ def prs(arguments: Arguments) -> int:
         print("no pull requests yet")
     elif (place := records.home.forge(records.settings.target.name)).exists():
         print(f"fetch one with: git fetch {shlex.quote(str(place))} BRANCH")
-    print("".join(f"{line}\n" for row in rows for line in _lines(row)), end="")
+    rows.sort(key=lambda row: waiting[row["number"]][0], reverse=True)  # the newest first where none waits
+    told = (line for row in rows for line in (*_lines(row), *waiting[row["number"]][1]))
+    print("".join(f"{line}\n" for line in told), end="")
     return 0
+
+
+def _waiting(row: dict[str, Any], records: Records) -> tuple[tuple[int, ...], list[str]]:
+    """How risky it is, empty if it does not wait for the owner; why it waits, and what no gate saw."""
+    parked = records.gates.parked(row["task"]) if row["task"] and row["state"] == "open" else None
+    if parked is None:
+        return (), []
+    from sisimpur.agents.orchestrator.publishing.owner_text import risk, unseen
+
+    found, reviewed = records.gates.newest(row["task"])
+    lines = [f"waits for you: {'; '.join(parked.reasons)}"]
+    lines += [f"not seen: {'; '.join(unseen(found))}"] if found and unseen(found) else []
+    return risk(found, reviewed), [plain(f"{'':<14}{line}") for line in lines]
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:

@@ -149,6 +149,8 @@ class Evidence:
     tools: tuple[ToolRun, ...] = ()  # of the changed files that have some
     together: tuple[str, ...] = ()  # the tasks that it was tested with on this base; the rest is of its own test before
     asked: str = ""  # digest of the task's words
+    elsewhere: str = ""  # how much of the tests ran in other surroundings, too; empty: nobody knows
+    reach: tuple[str, ...] = ()  # in words: files of which tests run more or fewer lines than before
     independent: str = ""  # what a test says that was written from the task's words alone; empty: none was written
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:

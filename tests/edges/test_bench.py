@@ -198,9 +198,28 @@ ONE = "def test_it(): pass\n"
 
 def test_a_test_says_how_long_it_took_if_that_is_asked(scene: Scene) -> None:
     slow = {"tests/test_a.py": "import time\ndef test_it(): time.sleep(0.2)\n"}
-    (line,) = [line for line in lines(scene.run(slow, time=True)) if "test" in line]
+    (line,) = [line for line in lines(scene.run(slow, time="body")) if "test" in line]
     assert 0.2 <= line["seconds"] < 20
     assert "seconds" not in [*lines(scene.run(slow))[1]]
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_every_runner_says_how_long_all_of_a_test_took(scene: Scene, runner: str) -> None:
+    command, files = RUNNERS[runner]
+    slow = "import time, unittest\nclass A(unittest.TestCase):\n    def setUp(self): time.sleep(0.2)\n"
+    test = f"{slow}    def test_it(self): pass\n"
+    said = lines(scene.run({"tests/__init__.py": "", "tests/test_a.py": test, **files}, command, time="all"))
+    (line,) = [line for line in said if "test" in line]
+    assert 0.2 <= line["seconds"] < 20
+
+
+@pytest.mark.parametrize("runner", ["pytest", "unittest"])
+def test_elsewhere_the_chosen_files_are_run_in_the_order_that_is_asked_for(scene: Scene, runner: str) -> None:
+    command, asked = RUNNERS[runner][0], ["tests/test_b.py", "tests/test_c.py", "tests/test_a.py"]
+    test = "import unittest\nclass A(unittest.TestCase):\n    def test_it(self): pass\n"
+    files = {"tests/__init__.py": "", **{f"tests/test_{name}.py": test for name in "abcd"}}
+    said = outcomes(scene.run(files, command, only=asked, elsewhere=True))
+    assert [test.partition("test_")[2][0] for test in said] == ["b", "c", "a"]
 
 
 @pytest.mark.parametrize(

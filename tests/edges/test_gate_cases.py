@@ -58,7 +58,7 @@ def test_a_test_of_qas_is_laid_where_it_is_expected_and_nowhere_else(case: GateC
 
 @pytest.mark.parametrize("case", NAMED)
 def test_each_edit_fits_and_the_task_names_what_it_touches(case: GateCase) -> None:
-    before = FILES[case.sample]
+    before = case.base(FILES[case.sample])
     after = case.changed(before)
     touched = {path for path in {*before, *after} if before.get(path) != after.get(path)}
     assert touched == {edit.path for edit in case.edits}
@@ -69,7 +69,7 @@ def test_each_edit_fits_and_the_task_names_what_it_touches(case: GateCase) -> No
 
 @pytest.mark.parametrize("case", NAMED)
 def test_every_changed_file_can_be_parsed(case: GateCase) -> None:
-    after = case.changed(FILES[case.sample])
+    after = case.changed(case.base(FILES[case.sample]))
     for path in {edit.path for edit in case.edits} & after.keys():
         if path.endswith(".py"):
             ast.parse(after[path])

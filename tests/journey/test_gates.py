@@ -12,6 +12,9 @@ import pytest
 
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.views.pulls import prs
+from sisimpur.cli.views.show import show
+from sisimpur.cli.wiring.records import open_records
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import (
     FILES,
@@ -88,6 +91,21 @@ def test_an_approved_change_is_tested_again_where_the_branch_has_moved(parked: S
     assert parked.forge("rev-parse", f"{pull.merge_sha}^{{tree}}") == parked.forge(
         "rev-parse", f"{pull.head_sha}^{{tree}}"
     )
+
+
+def test_what_waits_is_told_with_its_risk_where_the_owner_looks(parked: Stage) -> None:
+    """`prs`, `show` and the pull request name why it waits, the tests that show it, and the lines that none runs."""
+    whole, listed = typed(parked, show, id=ID), typed(parked, prs)
+    for text in (whole, listed):
+        assert "waits for you: it changes settings.py" in text
+        assert "not seen: " in text
+    assert "fails without the change, passes with it: tests/test_app.py" in whole
+    assert whole.index("b/tests/test_app.py") < whole.index("b/app.py"), "the test's difference comes first"
+    with open_records(parked.home.root) as records:
+        forge = records.forge()
+        comments = [one.body for one in forge.comments(1)] if forge else []
+    (comment,) = [one for one in comments if "### Tests" in one]
+    assert "not seen: " in comment and "fails without the change, passes with it: tests/test_app.py" in comment
 
 
 def test_somebody_elses_push_is_never_merged(parked: Stage) -> None:

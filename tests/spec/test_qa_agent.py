@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from sisimpur.agents.qa.agent import Qa, QaPolicy
+from sisimpur.agents.qa.coverage_checker import reach
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
 from sisimpur.shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
@@ -102,7 +104,7 @@ def tried(sources: Mapping[str, str], only: Sequence[str]) -> RawTestRun:
 
 def module(source: str, sources: Mapping[str, str]) -> dict[str, Any]:
     found = re.search(r"^from (\w+) import (\w+)\n", source, re.MULTILINE)
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"read": sources.__getitem__}
     if found:
         names[found[2]] = imported(found[1], found[2], sources)
     exec(source.replace(found[0] if found else "", ""), names)
@@ -210,6 +212,54 @@ def test_the_base_is_run_once_for_all_tasks_of_a_morning(stage: Stage) -> None:
     whole = [order for order in stage.bench.orders if not order.only]
     assert len(whole) == 1 + 3 and [order.commit for order in whole].count(stage.base) == 1
     assert len(stage.bench.orders) == 1 + 3 * 3, "the rest is of the tests that each brings"
+
+
+MANY = {f"tests/test_{name}.py": OLD.replace("sum()", f"{name}()") for name in ("far", "near", "slow")}
+
+
+def timed(order: SuiteOrder, raw: RawTestRun, seconds: float = 6.0) -> RawTestRun:
+    """A first run of so many seconds, in which one file of three takes the most."""
+    if order.time != "all":
+        return raw
+    lines = [json.loads(line) for line in (raw.report or b"").splitlines()]
+    took = {"far": 1.0, "near": 1.0, "slow": seconds - 2.5}
+    said = [
+        {**one, "seconds": took.get(one["test"].rpartition("_")[2], 0.1)} if "test" in one else one for one in lines
+    ]
+    return replace(raw, seconds=seconds, report="".join(json.dumps(one) + "\n" for one in said).encode())
+
+
+def test_old_tests_run_once_more_elsewhere_as_far_as_the_share_of_time_allows(tmp_path: Path) -> None:
+    files = {**MANY, "shop.py": SHOP, "tests/test_far.py": MANY["tests/test_far.py"].replace("from shop", "from till")}
+    stage = Stage(tmp_path, {**files, "till.py": SHOP})
+    stage.bench.spoils = timed
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "new()")}).check()
+    assert found.problems == ()
+    assert [order.only for order in stage.bench.orders if order.elsewhere] == [
+        ["tests/test_new.py", "tests/test_near.py"]
+    ]
+    assert found.elsewhere == "2 of 4 files of tests, 21% of the time that tests take"
+    assert stage.runs == [
+        BASE,
+        CHANGE,
+        ("commit", ("tests/test_new.py", "tests/test_near.py"), False),
+        brought("tests/test_new.py")[1],
+    ]
+
+
+def test_a_change_without_tests_has_a_second_run_of_old_ones_if_there_is_time(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**MANY, "shop.py": SHOP})
+    stage.bench.spoils = lambda order, raw: timed(order, raw, 12.0)
+    quiet = replace(TASK, title="Refactor the total")
+    found = stage.given_change({"shop.py": SHOP.replace("prices", "all_prices")}).check(task=quiet)
+    assert found.problems == () and found.elsewhere.startswith("2 of 3 files")
+    passes = stage.bench.spoils
+    now = failing("tests/test_far.py::test_far", lambda order: order.elsewhere and order.commit != stage.base)
+    stage.bench.spoils = lambda order, raw: now(order, passes(order, raw))
+    assert rules(stage.check(task=quiet).problems) == ("a test depends on its surroundings",)
+    ever = failing("tests/test_far.py::test_far", lambda order: order.elsewhere)
+    stage.bench.spoils = lambda order, raw: ever(order, passes(order, raw))
+    assert stage.check(task=quiet).problems == (), "it did so before"
 
 
 def test_a_test_file_that_the_runner_leaves_out_is_a_finding_of_its_own(stage: Stage) -> None:
@@ -434,21 +484,74 @@ def test_a_test_file_that_is_no_text_is_weaker(stage: Stage) -> None:
     assert "tests are weaker" in rules(stage.given_change({}).check().problems)
 
 
-def test_a_test_that_becomes_flaky_is_the_owners_to_judge(stage: Stage) -> None:
-    seen: list[SuiteOrder] = []
+@pytest.mark.parametrize(
+    ("on_change", "on_base", "told"),
+    [
+        pytest.param((1,), (), False, id="once, and never again: a busy machine"),
+        pytest.param((1, 4), (), True, id="now and then"),
+        pytest.param((1, 4), (3,), False, id="now and then, but without the change, too"),
+    ],
+)
+def test_an_old_test_that_fails_now_and_then_is_the_owners_if_the_base_has_it_steady(
+    stage: Stage, on_change: Collection[int], on_base: Collection[int], told: bool
+) -> None:
+    """Speed is tested with limits; a test that only a change makes shaky fails again soon."""
+    seen = Counter[str]()
 
-    def flaky(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
-        seen.append(order)
-        if len(seen) != 2:
-            return raw
-        return replace(
-            raw, code=1, report=(raw.report or b"").replace(b"passed", b"failed").replace(b'd": 0', b'd": 1')
-        )
+    def shaky(order: SuiteOrder) -> bool:
+        seen[order.commit] += 1
+        return seen[order.commit] in (on_base if order.commit == stage.base else on_change)
 
-    stage.bench.spoils = flaky
+    stage.bench.spoils = failing(SUM, shaky)
     found = stage.given_change({"shop.py": SHOP + "\n"}).check(task=replace(TASK, title="Refactor the total"))
-    assert found.flaky == ("tests/test_shop.py::test_sum",)
-    assert rules(found.problems) == ("an old test is flaky now",) and not found.is_red
+    assert found.flaky == (SUM,) and not found.is_red
+    assert ("an old test is flaky now" in rules(found.problems)) is told
+
+
+def test_a_new_test_that_is_too_slow_only_while_lines_are_counted_is_proof(stage: Stage) -> None:
+    stage.bench.spoils = failing(ROUND, lambda order: order.cover)
+    found = stage.given_change(OTHERWISE).check()
+    assert (found.flaky, found.proving, found.problems) == ((ROUND,), (ROUND,), ())
+
+
+def test_of_each_file_it_is_told_what_tests_run_of_it_before_and_now() -> None:
+    def counted(*missed: int, every: int = 9) -> SuiteRun:
+        files = {"a.py": missed, "b.py": (1,)}
+        return SuiteRun("finished", 0, covered=90.0, uncovered=files, executable={"a.py": every, "b.py": 4})
+
+    assert list(reach(counted(1, 2, 3), counted(2))) == ["a.py: tests run 8 of 9 lines, 6 of 9 before"]
+    assert list(reach(counted(1), counted(1))) == []
+    assert list(reach(SuiteRun("finished", 0, covered=1.0), counted())) == [
+        "a.py: tests run 9 of 9 lines",
+        "b.py: tests run 3 of 4 lines",
+    ]
+    assert list(reach(SuiteRun("finished", 0), counted())) == [], "nothing was counted"
+
+
+CASES = """from shop import total
+
+def tries(prices, expected):
+    def case():
+        assert total(prices) == expected
+    return case
+
+globals().update({f"test_{n}": tries(*case) for n, case in enumerate(eval(read("tests/cases.txt")))})
+"""
+
+
+@pytest.mark.parametrize(
+    ("cases", "proving", "rule"),
+    [
+        ("([1, 2], 3), ([0.1, 0.2], 0.3)", ("tests/test_cases.py::test_1",), ()),
+        ("([1, 2], 3), ([2, 2], 4)", (), ("nothing shows the new behaviour",)),
+    ],
+)
+def test_tests_that_are_made_of_data_count_as_those_that_are_written(
+    tmp_path: Path, cases: str, proving: Sequence[str], rule: Sequence[str]
+) -> None:
+    stage = Stage(tmp_path, {**FILES, "tests/test_cases.py": CASES, "tests/cases.txt": "([1, 2], 3),"})
+    found = stage.given_change({"shop.py": ROUNDED, "tests/cases.txt": cases}).check()
+    assert (found.proving, rules(found.problems)) == (proving, rule)
 
 
 def test_a_repository_without_tests_is_the_owners_and_nothing_is_run(tmp_path: Path) -> None:
@@ -665,6 +768,17 @@ def test_a_data_file_of_the_product_is_its_own_though_tests_name_it(tmp_path: Pa
     assert rules(stage.check().problems) == ("nothing shows the new behaviour",)
 
 
+def test_newer_versions_with_their_lock_ask_nobody_for_a_test_and_the_owner_is_told_which(tmp_path: Path) -> None:
+    old = {"requirements.in": "toml.kit>=0.10\n", "requirements.txt": "toml.kit==0.10\n"}
+    stage = Stage(tmp_path, {**FILES, **old})
+    stage.given_change({"requirements.in": "toml.kit>=0.11\n", "requirements.txt": "toml.kit==0.11\n"})
+    (problem,) = stage.check(task=replace(TASK, title="Update toml.kit", kind=TaskKind.FEATURE)).problems
+    assert problem.remedy == "ask owner"
+    assert "toml-kit from >=0.10 to >=0.11 (requirements.in), toml-kit from 0.10 to 0.11" in problem.text
+    stage.given_change({"requirements.in": "toml.kit>=0.12\n", "shop.py": ROUNDED})
+    assert "nothing shows the new behaviour" in rules(stage.check().problems), "code with it is asked for its tests"
+
+
 def test_a_test_goes_with_its_subject_and_the_owner_is_asked(tmp_path: Path) -> None:
     fee = SHOP + "\n\ndef fee(x):\n    return x\n"
     tests = OLD.replace("import total", "import fee").replace("total([1, 2])", "fee(3)")
@@ -753,6 +867,66 @@ def test_a_file_that_another_task_is_to_create_is_left_to_it(stage: Stage) -> No
     stage.given_change({"shop.py": ROUNDED})
     order = stage.qa.tests_for(TASK, stage.branch, stage.check(), {"tests/test_shop_total.py"})
     assert order.new_files == ("tests/test_shop_2.py",)
+
+
+# --- suites as they should not be ----------------------------------------------------------------------------
+
+RED = "from shop import total\n\ndef test_cents():\n    assert total([0.5]) == 1\n"
+
+
+def test_a_suite_that_is_red_on_main_excuses_what_was_red_and_nothing_else(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**FILES, "tests/test_cents.py": RED})
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_more.py": NEW.replace("sum()", "more()")}).check()
+    assert (found.problems, found.failed, found.failing_before) == ((), 1, 1)
+    worse = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
+    assert [one.tests for one in worse.problems if one.rule == "a test fails"] == [(SUM,)]
+
+
+def test_a_suite_that_is_flaky_on_main_excuses_no_failure(stage: Stage) -> None:
+    first: list[SuiteOrder] = []
+
+    def now_and_then(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
+        first.append(order)
+        return failing(SUM, lambda _: len(first) == 1)(order, raw)
+
+    stage.bench.spoils = now_and_then
+    found = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
+    assert found.failing_before == 0 and [one.tests for one in found.problems] == [(SUM,)]
+
+
+def test_a_suite_that_is_empty_on_main_begins_with_the_changes_tests(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"shop.py": SHOP, "tests/test_shop.py": ""})
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW}).check()
+    assert found.problems == () and found.proving == ("tests/test_new.py::test_rounded",)
+
+
+@pytest.mark.parametrize("seconds", [1.0, 3_000.0])
+def test_a_test_that_passes_only_alone_fails_and_is_no_proof(stage: Stage, seconds: float) -> None:
+    only_alone = failing("tests/test_new.py::test_rounded", lambda order: not order.only)
+    stage.bench.spoils = lambda order, raw: only_alone(order, timed(order, raw, seconds))
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "new()")}).check()
+    assert rules(found.problems) == ("a new test fails",) and found.proving == ()
+
+
+def test_where_more_test_files_are_changed_than_a_run_can_be_told_all_are_run(stage: Stage) -> None:
+    body = "():\n    assert total([0.1, 0.2]) == 0.3\n"
+    files = {
+        f"tests/{'x' * 80}/test_{number}.py": f"from shop import total\n\ndef test_{number}{body}"
+        for number in range(1_200)
+    }
+    stage.given_change({**files, "shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "new()")})
+    assert stage.check().problems == ()
+    assert all(len(json.dumps(order.only)) < 100_000 for order in stage.bench.orders)
+
+
+@pytest.mark.parametrize("product", [SHOP, ROUNDED], ids=["tests alone", "with a fix"])
+def test_a_suite_that_moves_as_a_whole_is_not_gone(tmp_path: Path, product: str) -> None:
+    more = OLD.replace("test_sum", "test_more")
+    stage = Stage(tmp_path, {**FILES, "tests/test_more.py": more})
+    moved = {"suite/test_shop.py": OLD, "suite/test_more.py": more}
+    fix = {"shop.py": ROUNDED, "suite/test_new.py": NEW.replace("sum()", "new()")} if product != SHOP else {}
+    (stage.source / "tests" / "test_more.py").unlink()
+    assert stage.given_change({**moved, **fix}, remove=TESTS[0]).check().problems == ()
 
 
 # --- the branch as it is, without any change -----------------------------------------------------------------

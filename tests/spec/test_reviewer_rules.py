@@ -119,6 +119,8 @@ BAD = [
     ),
     bad("sys.argv", "a.py", "from sys import argv\nt = 'test' in argv\n", "knows it is tested", HIGH, 2),
     bad("its variable", "a.py", "import os\nos.environ.get('PYTEST_CURRENT_TEST')\n", "knows it is tested", HIGH, 2),
+    bad("our reporter", "a.py", "import gate_report\n", "knows it is tested", HIGH),
+    bad("its pipe", "a.py", "import os\nos.environ.get('SISIMPUR_REPORT')\n", "knows it is tested", HIGH, 2),
     bad("unittest", "a.py", "from unittest import mock\n", "knows it is tested", HIGH),
     bad("a patched runner", "tests/test_a.py", "import pytest\npytest.fail = print\n", "knows it is tested", HIGH, 2),
     bad("a patched case", "tests/b.py", "import unittest as u\nu.TestCase.run = f\n", "knows it is tested", HIGH, 2),

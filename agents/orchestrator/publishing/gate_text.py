@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from sisimpur.agents.orchestrator.publishing.owner_text import cause_of
+from sisimpur.agents.orchestrator.publishing.owner_text import cause_of, unseen, without_it
 from sisimpur.shared.forge.forge import CheckResult
 from sisimpur.shared.llm.prompts import quoted
 from sisimpur.shared.model.change import DEPENDENCIES
@@ -78,8 +78,9 @@ def evidence(found: Evidence) -> str:
         f"{summary(found)}; {found.seconds:.1f} s; `{found.command or 'no tests'}` in {found.box}",
         bullets(f"{problem.text}{_tests(problem)}" for problem in found.problems),
         bullets(f"`{one.test}` at {_place(one)}: {cause_of(one)}" for one in found.failures[:MOST]),
+        bullets(without_it(found)),
+        bullets(f"not seen: {one}" for one in unseen(found)),
         _coverage(found),
-        f"a test from the task's words alone {found.independent}" if found.independent else "",
         tools(found),
         f"tested before by itself, and on this base together with {', '.join(found.together)}"
         if found.together
@@ -104,10 +105,7 @@ def _coverage(found: Evidence) -> str:
     if found.covered is None:
         return ""
     before = f" (before: {found.covered_before:.1f} %)" if found.covered_before is not None else ""
-    missed = "; ".join(f"{path}: {ranges(lines)}" for path, lines in found.uncovered.items())
-    return f"coverage {found.covered:.1f} %{before}" + (
-        f"; changed lines that no test runs: {missed}" if missed else ""
-    )
+    return f"coverage {found.covered:.1f} %{before}"
 
 
 def review(task: str, reviewed: Reviewed) -> str:

@@ -27,15 +27,19 @@ def risk(found: Evidence | None, reviewed: Reviewed | None) -> tuple[int, int, i
 
 def before_and_after(found: Evidence) -> list[str]:
     """What failed without the change, and what fails with it, with its cause: a line for each."""
-    lines = []
-    if found.failing_before:
-        lines.append(f"{found.failing_before} failed before the change")
-    if found.proving:
-        lines.append(f"fails without the change, passes with it: {few(found.proving, MOST_NAMED)}")
     fails = [f"fails with the change: {one.test}: {cause_of(one)}" for one in found.failures[:MOST_NAMED]]
     more = len(found.failures) - len(fails)
+    return [*without_it(found), *fails, *([f"{more} more fail with the change"] if more > 0 else [])]
+
+
+def without_it(found: Evidence) -> list[str]:
+    """What failed before, what shows the change, and what was asked without seeing it, or in other surroundings."""
+    lines = [f"{found.failing_before} failed before the change"] if found.failing_before else []
+    if found.proving:
+        lines.append(f"fails without the change, passes with it: {few(found.proving, MOST_NAMED)}")
     lines += [f"a test from the task's words alone {found.independent}"] if found.independent else []
-    return [*lines, *fails, *([f"{more} more fail with the change"] if more > 0 else [])]
+    lines += [f"ran with another hash seed, time zone and order, too: {found.elsewhere}"] if found.elsewhere else []
+    return lines
 
 
 def cause_of(failure: Failure) -> str:

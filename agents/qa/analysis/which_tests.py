@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
@@ -112,6 +112,11 @@ def _helps(path: str, texts: tuple[str, str], homes: Collection[str]) -> bool:
     is_inside = folder in homes or any(path.startswith(f"{home}/") for home in homes if home)
     says_so = HELPER.fullmatch(name) or SUPPORT.fullmatch(name) or any(map(TESTING.search, texts))
     return not is_inside or bool(says_so)
+
+
+def using(paths: Iterable[str], files: Mapping[str, str]) -> frozenset[str]:
+    """The files that import one of these."""
+    return frozenset(other for path in paths for other in _importing(path, files))
 
 
 def _is_used(path: str, files: Mapping[str, str]) -> bool:

@@ -5,7 +5,7 @@ read-only, no network, no socket. What comes out is written by the code that was
 
     scratch/trees-*/<n>   the files, or nearly   -> what lies under /job (trees.py)
     scratch/suite-*/src   what differs from that -> /src, laid over /job before the command starts
-    scratch/suite-*/out   report, coverage       -> /out, the only thing that is writable and stays
+    scratch/suite-*/out   report, coverage       -> /out, the only thing that is writable and stays (report_pipe.py)
     inside/               reporters, with the target's Python -> /run/gate
 """
 
@@ -17,11 +17,12 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from sisimpur.agents.qa.runner.report_pipe import PIPE, ReportPipe
 from sisimpur.agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawTestRun, SuiteOrder
 from sisimpur.agents.qa.runner.trees import Near, Trees
 from sisimpur.shared.model import change
@@ -168,23 +169,24 @@ class BoxBench:
         return change.ChangeLimits(tree_bytes=MOST_FILES, file_bytes=self.limits.file_mb * MB)
 
     def _run(self, order: SuiteOrder, environment: Environment, stop: Callable[[], bool]) -> tuple[RawTestRun, bool]:
-        with self._trees.near(order.commit) as near, self._laid_out(order, near) as place:
+        with self._trees.near(order.commit) as near, self._laid_out(order, near) as (place, pipe):
             done = self.box.run(self._job(order, environment, place, near), stop)
-            report, coverage = _left(place / "out/report.jsonl"), _left(place / "out/coverage.json")
+            coverage = _left(place / "out/coverage.json")
         end = "killed" if done.is_killed and done.code < 0 else done.end
-        return RawTestRun(end, done.code, done.seconds, done.text, report, coverage), done.is_killed
+        return RawTestRun(end, done.code, done.seconds, done.text, pipe.report(), coverage), done.is_killed
 
     @contextmanager
-    def _laid_out(self, order: SuiteOrder, near: Near) -> Iterator[Path]:
-        """A folder with `src` and `out`, for the box's user."""
+    def _laid_out(self, order: SuiteOrder, near: Near) -> Iterator[tuple[Path, ReportPipe]]:
+        """A folder with `src` and `out`, for the box's user, and who listens there."""
         place = Path(tempfile.mkdtemp(prefix="suite-", dir=self.scratch))
         try:
             (place / "out/lines").mkdir(parents=True)
             (place / "src").mkdir()
             if _differs(order, near):
                 self._lay_over(order, near, place / "src")
-            hand_over(place)
-            yield place
+            with closing(ReportPipe(place / "out")) as pipe:
+                hand_over(place)
+                yield place, pipe
         finally:
             remove_folder(place)
 
@@ -232,7 +234,7 @@ def _touched(entries: Iterable[TreeEntry], paths: Iterable[str]) -> Iterator[Tre
 
 def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
     """The environment's own, and those that the files in `inside` read. Refused: more files chosen than can be said."""
-    only = json.dumps(sorted(order.only))
+    only = json.dumps(list(order.only) if order.elsewhere else sorted(order.only))
     if len(only) > MOST_ONLY:
         raise Refused(f"{len(order.only)} test files to choose: more than one run can be told")
     path = ":".join(filter(None, (GATE, env.get("PYTHONPATH"))))
@@ -240,13 +242,13 @@ def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
         "PYTHONPATH": path,
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
-        "SISIMPUR_REPORT": f"{OUT}/report.jsonl",
+        "SISIMPUR_REPORT": f"{OUT}/{PIPE}",
         "SISIMPUR_ONLY": only,
     }
     if order.cover:
         ours |= {"COVERAGE_PROCESS_START": f"{GATE}/coverage.ini", "SISIMPUR_UNCOUNTED": f"{OUT}/uncounted"}
     if order.time:
-        ours["SISIMPUR_TIME"] = "1"
+        ours["SISIMPUR_TIME"] = order.time
     if order.elsewhere:
         ours |= {"PYTHONHASHSEED": "4711", "SISIMPUR_REVERSED": "1", **({} if "TZ" in env else ELSEWHERE)}
     return {**env, **ours}

@@ -4,7 +4,7 @@ The report is JSON, one object per line, written while the tests run:
 
     {"collected": 12}                                                once, when the runner knows
     {"test": ID, "outcome": "passed" | "failed" | "skipped",        once for each test that ended
-     "seconds": 0.1,                                            (how long its body took, if that was asked)
+     "seconds": 0.1,                                            (how long it took, if that was asked)
      "where": "path:line", "text": "the end of the trace"}           (the last two only for failures)
     {"canary": "held" | "forged"}        whether a test of ours that must fail did, where one that must pass has passed
     {"end": 0, "ran": 12}                                            last: the runner's own idea of its exit code
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from sisimpur.shared.sandbox.box import Mount
 from sisimpur.shared.sandbox.bubblewrap import never
@@ -43,8 +43,9 @@ class SuiteOrder:
 
     The files are those of `commit`, with `overlay` laid over them (None: the file is not there). `only`: test files to
     run, all if empty. `cover`: whether the executed lines are counted. `programs`: whether the command finds our own
-    programs, such as linters, behind those of the environment. `time`: whether each test says how long it took.
-    `elsewhere`: in other surroundings, with another hash seed and time zone, and pytest's files in the opposite order.
+    programs, such as linters, behind those of the environment. `time`: whether each test says how long its body took,
+    or all of it. `elsewhere`: in other surroundings, with another hash seed and time zone, and the files in the order
+    of `only`; pytest's in the opposite order, if all are run.
     """
 
     commit: str
@@ -53,7 +54,7 @@ class SuiteOrder:
     only: Sequence[str] = ()
     cover: bool = True
     programs: bool = False
-    time: bool = False
+    time: Literal["", "body", "all"] = ""
     elsewhere: bool = False
 
 

@@ -33,6 +33,7 @@ UNTESTED = (
     *COMPOSE,
     *DOCKERFILE,
     *REQUIREMENTS,
+    *("*requirements*.in", "requirements/*.in"),
     "poetry.lock",
     "uv.lock",
 )  # nobody writes unit tests of these

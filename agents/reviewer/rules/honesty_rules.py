@@ -23,7 +23,8 @@ UNCHECKED = re.compile(  # for all of a file
 RULE = "knows it is tested"
 
 RUNNERS = {"pytest", "_pytest", "unittest", "nose", "test", "tests", "py.test", "xdist", "coverage"}
-TEST_IMPORTS = ("pytest", "_pytest", "unittest", "nose", "mock", "doctest", "django.test", "xdist", "coverage")
+OURS = ("gate_report", "gate_pytest", "gate_unittest")  # what reports, in the box of the tests
+TEST_IMPORTS = ("pytest", "_pytest", "unittest", "nose", "mock", "doctest", "django.test", "xdist", "coverage", *OURS)
 PATCHED = ("unittest", "pytest", "_pytest", "builtins", "__builtins__", "sys.modules", "django.test", "coverage")
 FORGING = {
     "os._exit": "ends the process before anybody can report",
@@ -46,7 +47,7 @@ SWITCHES = {
     **dict.fromkeys(("pytest.mark.skipif", "unittest.skipIf", "unittest.skipUnless"), Severity.LOW),
 }
 REPORTS = re.compile(r"(?:^|/)(?:junit[\w.-]*\.xml|\.coverage|coverage\.(?:json|xml))$|^/out/")
-MARKS = re.compile(r"PYTEST_|\bPYTEST_CURRENT_TEST\b|\bDJANGO_TEST")
+MARKS = re.compile(r"PYTEST_|\bPYTEST_CURRENT_TEST\b|\bDJANGO_TEST|\bSISIMPUR_REPORT\b")
 
 
 def findings(case: Case) -> Iterator[Finding]:

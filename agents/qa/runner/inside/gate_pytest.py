@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
-import importlib
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import gate_report  # type: ignore[import-not-found]
@@ -15,35 +15,15 @@ import pytest
 NAME = "gate_pytest"
 PHASES = ("setup", "call", "teardown")
 
-# What makes an outcome, and tells it. If something else is in its place when the tests are over, all may be forged.
+# What of pytest's makes an outcome, besides what gate_report knows of any runner.
 TELLING = (
     "_pytest.runner:runtestprotocol,call_and_report,pytest_runtest_makereport,pytest_runtest_call,CallInfo.from_call",
     "_pytest.reports:TestReport.from_item_and_call,BaseReport.passed,BaseReport.failed,BaseReport.skipped",
     "_pytest.python:pytest_pyfunc_call,Function.runtest",
     "_pytest.unittest:TestCaseFunction.runtest,TestCaseFunction.addError,TestCaseFunction.addFailure",
     "pytest:raises,fail",
-    "unittest:TestCase.run,TestCase.fail,TestCase.assertEqual,TestCase.assertTrue,TestCase.assertRaises",
-    "builtins:AssertionError,len,sum,sorted,isinstance,any,all,abs,min,max",
-    "gate_report:Report.test,Report._write",
-    "json:dumps",
-    "os:open,write",
 )
-
-
-def telling() -> Iterator[tuple[str, Any]]:
-    """Each of them as it is now, with its code."""
-    for line in TELLING:
-        module, _, names = line.partition(":")
-        for name in names.split(","):
-            with contextlib.suppress(Exception):  # another version of pytest
-                found: Any = importlib.import_module(module)
-                for part in name.split("."):
-                    found = vars(found)[part] if part in vars(found) else getattr(found, part)
-                found = getattr(found, "fget", None) or getattr(found, "__func__", found)
-                yield f"{module}.{name}", (found, getattr(found, "__code__", None))
-
-
-AT_FIRST = dict(telling())
+AT_FIRST = dict(gate_report.telling(TELLING))
 
 # Whoever the tests start may have a path on which this module cannot be found.
 _others = [name for name in os.environ.pop("PYTEST_PLUGINS", "").split(",") if name not in ("", NAME)]
@@ -51,12 +31,25 @@ if _others:
     os.environ["PYTEST_PLUGINS"] = ",".join(_others)
 
 
+_claimed: list[gate_report.Report] = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Before any conftest.py, which may import what is tested: that does not find the report's word any more."""
+    report = None if _claimed else gate_report.claim()
+    if report is not None:
+        atexit.register(report.leave)
+        _claimed.append(report)
+
+
 def pytest_configure(config: Any) -> None:
     worker = getattr(config, "workerinput", None)
     if worker is not None:
         config.pluginmanager.register(ChosenTests(frozenset(worker.get("sisimpur_only", ()))))
+        config.pluginmanager.register(Worker())
         return
-    report = gate_report.claim()
+    report = _claimed.pop() if _claimed else gate_report.claim()
     if report is not None:
         config.pluginmanager.register(ChosenTests(report.only))
         config.pluginmanager.register(Reporter(report, config))
@@ -82,8 +75,22 @@ class ChosenTests:
             config.hook.pytest_deselected(items=gone)
             items[:] = [item for item in items if _file(item) in self._only]
         if os.environ.get("SISIMPUR_REVERSED"):
-            places = {file: place for place, file in enumerate(dict.fromkeys(map(_file, items)))}
-            items.sort(key=lambda item: -places[_file(item)])  # those of a file stay as they are
+            places = gate_report.places_of_files() or {
+                file: -place for place, file in enumerate(dict.fromkeys(map(_file, items)))
+            }
+            items.sort(key=lambda item: places.get(_file(item), 0))  # those of a file stay as they are
+
+
+class Worker:
+    """Looks at the runner where the tests run, and hands what it sees to the controller, which tells it."""
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: Any) -> Generator[None, None, None]:
+        ends: list[str] = []
+        with contextlib.suppress(Exception):
+            ends = [_end_of(session, fails) for fails in (False, True)]
+        yield
+        session.config.workeroutput["sisimpur"] = [ends, gate_report.replaced(AT_FIRST, TELLING)]
 
 
 class Reporter:
@@ -93,7 +100,8 @@ class Reporter:
         self._root = str(getattr(config, "rootpath", None) or config.rootdir)
         self._counted, self._ran = False, 0
         self._running: dict[str, tuple[str, str, str]] = {}  # id -> outcome so far, where, text
-        self._took: dict[str, float] = {}  # id -> seconds of its body
+        self._took: dict[str, float] = {}  # id -> seconds
+        self._replaced: set[str] = set()  # in workers
 
     def pytest_sessionstart(self, session: Any) -> None:
         self._session = session
@@ -114,6 +122,13 @@ class Reporter:
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput["sisimpur_only"] = sorted(self._report.only)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        ends, replaced = (getattr(node, "workeroutput", None) or {}).get("sisimpur", ([], []))
+        if ends:
+            self._report.canary(*ends)
+        self._replaced.update(replaced)
+
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             text = _text(report)
@@ -129,8 +144,8 @@ class Reporter:
         elif report.skipped and not hasattr(report, "context") and found[0] == "passed":  # a subtest has a context
             found = ("skipped", "", "")
         self._running[test] = found
-        if report.when == "call":
-            self._took[test] = float(report.duration)
+        if report.when == "call" or gate_report.IS_ALL_TIMED:
+            self._took[test] = self._took.get(test, 0.0) + float(report.duration)
         if report.when == "teardown" or report.when not in PHASES:  # a worker that died: "???"
             self._ran += 1
             self._report.test(self._id(test), *self._running.pop(test), self._took.pop(test, None))
@@ -142,10 +157,8 @@ class Reporter:
             with contextlib.suppress(Exception):
                 self._report.canary(*(_end_of(session, fails) for fails in (False, True)))
         yield
-        now = dict(telling())
-        for name in sorted(name for name, first in AT_FIRST.items() if now.get(name) != first):
-            told = f"RuntimeError: {name} is not what it was when the tests began: their outcomes cannot be believed"
-            self._report.test(f"(runner)::{name}", "failed", "", told)
+        for name in sorted({*gate_report.replaced(AT_FIRST, TELLING), *self._replaced}):
+            gate_report.not_believed(self._report, name)
             session.exitstatus = int(session.exitstatus) or 1
 
     def pytest_unconfigure(self) -> None:

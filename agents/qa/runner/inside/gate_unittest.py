@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import gate_report  # type: ignore[import-not-found]
 
+AT_FIRST = dict(gate_report.telling())
 HOLDER = re.compile(r"(\w+) \((.+)\)$")  # setUpClass (package.module.Class)
 
 
@@ -27,6 +30,8 @@ def install(suites: Any) -> None:
         listener = None
         with contextlib.suppress(Exception):
             _choose(suite, report.only)
+            if os.environ.get("SISIMPUR_REVERSED"):
+                _put_in_order(suite, gate_report.places_of_files())
             listener = Listener(report, result, suite)
         answer = call(suite, result, *rest, **more)
         if listener is not None:
@@ -53,6 +58,17 @@ def _end_of(name: str) -> str:
     return "passed" if result.testsRun == 1 and result.wasSuccessful() else "failed"
 
 
+def _runner_case() -> Any:
+    """Stands for the runner among the tests that fail."""
+    import unittest
+
+    class RunnerCase(unittest.TestCase):
+        def runTest(self) -> None:  # noqa: N802
+            pass
+
+    return RunnerCase()
+
+
 class Listener:
     """Hears what the runner tells its result."""
 
@@ -62,12 +78,14 @@ class Listener:
         self._running: dict[str, tuple[str, str, str]] = {}  # id -> outcome so far, where, text
         self._groups: dict[str, tuple[str, str, str]] = {}  # class or module that could not be set up -> the same
         self._ran = 0
+        self._began: dict[str, float] = {}
         for test in _tests(suite):
             self._waiting[_id(test)] = self._waiting.get(_id(test), 0) + 1
         report.collected(sum(self._waiting.values()))
         for name in ("addSuccess", "addSkip", "addExpectedFailure", "addUnexpectedSuccess", "addError", "addFailure"):
             self._hear(name, getattr(self, "_" + name))
         self._hear("addSubTest", self._add_subtest)
+        self._hear("startTest", self._start)
         self._hear("stopTest", self._stop)
 
     def end(self) -> None:
@@ -80,6 +98,9 @@ class Listener:
                         break
         with contextlib.suppress(Exception):
             self._report.canary(*map(_end_of, ("test_pass", "test_fail")))
+        for name in gate_report.replaced(AT_FIRST):
+            gate_report.not_believed(self._report, name)
+            self._result.failures.append((_runner_case(), f"{name} is not what it was"))
         self._report.end(0 if self._result.wasSuccessful() else 1, self._ran)
 
     def _hear(self, name: str, hear: Callable[..., None]) -> None:
@@ -126,14 +147,18 @@ class Listener:
         elif self._running.get(_id(test), ("",))[0] != "failed":
             self._running[_id(test)] = found
 
-    def _stop(self, test: Any) -> None:
-        name = _id(test)
-        self._emit(name, self._running.pop(name, ("failed", "", "the runner did not say how it ended")))
+    def _start(self, test: Any) -> None:
+        self._began[_id(test)] = time.perf_counter()
 
-    def _emit(self, test: str, found: tuple[str, str, str]) -> None:
+    def _stop(self, test: Any) -> None:
+        name, ended = _id(test), time.perf_counter()
+        found = self._running.pop(name, ("failed", "", "the runner did not say how it ended"))
+        self._emit(name, found, ended - self._began.pop(name, ended))
+
+    def _emit(self, test: str, found: tuple[str, str, str], seconds: float | None = None) -> None:
         self._waiting[test] = self._waiting.get(test, 0) - 1
         self._ran += 1
-        self._report.test(test, *found)
+        self._report.test(test, *found, seconds if gate_report.IS_ALL_TIMED else None)
 
     def _text(self, test: Any, error: Any) -> str:
         with contextlib.suppress(Exception):
@@ -160,6 +185,15 @@ def _choose(suite: Any, only: frozenset[str]) -> None:
     for inner in suite:
         if hasattr(inner, "__iter__"):
             _choose(inner, only)
+
+
+def _put_in_order(suite: Any, places: dict[str, int]) -> None:
+    """Suites within it by their files. Django's is a list of tests, and has an order of its own."""
+    tests = getattr(suite, "_tests", None)
+    if tests and all(hasattr(test, "__iter__") for test in tests):
+        tests.sort(key=lambda inner: min((places.get(_file(test), 0) for test in _tests(inner)), default=0))
+        for inner in tests:
+            _put_in_order(inner, places)
 
 
 def _file(test: Any) -> str:

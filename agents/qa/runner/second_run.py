@@ -1,0 +1,54 @@
+"""Times of a first run -> the old files of tests that a second one, in other surroundings, has time for. Pure.
+
+A second run begins a runner anew, too: that is a part of what it may take. New tests run there in any case, and first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+SHARE = 0.3  # of the time of the first run
+FREE = 1.0  # seconds that old tests may take beside new ones, however short the first run was
+MOST_SAID, MOST_TOLD = 60_000, 99_000  # characters of paths: of old files beside new ones, and of all
+
+
+def second_run(
+    took: Mapping[str, float], whole: float, brought: Collection[str], near: Callable[[], Collection[str]]
+) -> frozenset[str]:
+    """Old files that run once more: those that know what is changed first, then others, the shortest first.
+
+    `took`: seconds by file; one that is not named takes nobody knows how long. `whole`: of the first run, from its
+    start. `near`: asked only if there is not time for all.
+    """
+    tests = sum(took.values())
+    spare = SHARE * max(whole, tests) - max(0.0, whole - tests) - sum(took.get(file, 0.0) for file in brought)
+    room, old = max(spare, FREE) if brought else spare, [file for file in took if file not in brought]
+    names = MOST_SAID - _said(brought)
+    if sum(took[file] for file in old) <= room and _said(old) <= names:
+        return frozenset(old)
+    first, chosen = near(), set()
+    for file in sorted(old, key=lambda file: (file not in first, took[file], file)):
+        if took[file] <= room and _said([file]) <= names:
+            chosen.add(file)
+            room, names = room - took[file], names - _said([file])
+    return frozenset(chosen)
+
+
+def told(ran: Collection[str], took: Mapping[str, float]) -> str:
+    """How much of the tests has run in other surroundings; empty: nobody knows how long they take."""
+    if not took:
+        return ""
+    if set(took) <= set(ran):
+        return f"all {len(took)} files of tests"
+    part = sum(took.get(file, 0.0) for file in ran) / (sum(took.values()) or 1.0)
+    return f"{len(took.keys() & ran)} of {len(took)} files of tests, {part:.0%} of the time that tests take"
+
+
+def sayable(files: Iterable[str]) -> bool:
+    """Whether a run can be told of these files; else all are run."""
+    return _said(files) < MOST_TOLD
+
+
+def _said(files: Iterable[str]) -> int:
+    return sum(len(json.dumps(file)) + 2 for file in files)

@@ -1,0 +1,84 @@
+"""What runs once more in other surroundings: never beyond its share of time, and nothing that would still fit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sisimpur.agents.qa.runner.second_run import FREE, MOST_SAID, SHARE, second_run, told
+
+NAMES = [f"tests/test_{name}.py" for name in "abcdefgh"]
+TIMES = st.dictionaries(st.sampled_from(NAMES), st.floats(0, 100))
+SOME = st.frozensets(st.sampled_from(NAMES))
+LITTLE = 1e-6
+
+
+def room(took: Mapping[str, float], whole: float, brought: Collection[str]) -> float:
+    """Seconds for old tests: a share of the first run, less the start of a runner and the new tests' own time."""
+    bodies = sum(took.values())
+    spare = SHARE * max(whole, bodies) - max(0.0, whole - bodies) - sum(took.get(one, 0.0) for one in brought)
+    return max(spare, FREE) if brought else spare
+
+
+@given(TIMES, st.floats(0, 1_000), SOME, SOME)
+def test_the_second_run_keeps_its_share_and_leaves_out_nothing_that_would_still_fit(
+    took: dict[str, float], whole: float, brought: frozenset[str], near: frozenset[str]
+) -> None:
+    chosen = second_run(took, whole, brought, lambda: near)
+    there, spent = room(took, whole, brought), sum(took[one] for one in chosen)
+    assert chosen <= took.keys() - brought
+    assert not chosen or spent <= there + LITTLE
+    left = took.keys() - brought - chosen
+    assert all(spent + took[one] > there - LITTLE for one in left)
+    nearest = sum(took[one] for one in chosen & near)
+    assert all(nearest + took[one] > there - LITTLE for one in left & near), "what knows the change comes first"
+    turned = dict(reversed(took.items()))
+    assert second_run(turned, whole, brought, lambda: near) == chosen
+
+
+@given(TIMES, st.floats(0, 1_000))
+def test_all_of_a_second_run_without_new_tests_is_within_the_share(took: dict[str, float], whole: float) -> None:
+    chosen = second_run(took, whole, (), lambda: ())
+    start = max(0.0, whole - sum(took.values()))
+    spent = sum(took[one] for one in chosen)
+    assert not chosen or start + spent <= SHARE * max(whole, sum(took.values())) + LITTLE
+
+
+@pytest.mark.parametrize(
+    ("took", "whole", "brought", "chosen"),
+    [
+        pytest.param({"a": 10.0, "b": 10.0, "c": 10.0}, 30.0, (), 0, id="each takes a third of it"),
+        pytest.param({"a": 9.0, "b": 10.0, "c": 11.0}, 30.0, (), 1, id="one takes 30 %"),
+        pytest.param({"a": 0.2, "b": 0.3}, 2.0, (), 0, id="a runner's start takes longer than the share"),
+        pytest.param({"a": 0.2, "b": 0.3}, 2.0, ("new",), 2, id="a second beside new tests is free"),
+        pytest.param({"a": 4.0, "new": 5.0}, 9.0, ("new",), 0, id="new tests count, and run in any case"),
+        pytest.param({}, 9.0, ("new",), 0, id="nobody knows how long they take"),
+    ],
+)
+def test_how_many_old_files_run_once_more(
+    took: dict[str, float], whole: float, brought: tuple[str, ...], chosen: int
+) -> None:
+    assert len(second_run(took, whole, brought, lambda: ())) == chosen
+
+
+def test_the_files_that_know_the_change_come_before_shorter_ones() -> None:
+    took = {"short": 1.0, "near": 2.5, "far": 6.5}
+    assert second_run(took, 10.0, (), lambda: {"near"}) == {"near"}
+    assert second_run(took, 10.0, (), lambda: ()) == {"short"}
+
+
+def test_no_run_is_told_of_more_files_than_it_can_be_told() -> None:
+    took = {f"tests/{'x' * 90}_{number}.py": 0.001 for number in range(10_000)}
+    chosen = second_run(took, 100_000.0 / 3, ("new",), lambda: ())
+    assert 0 < sum(map(len, chosen)) <= MOST_SAID
+    assert second_run(took, 10.0, (), lambda: ()) == second_run(took, 10.0, (), lambda: took)
+
+
+def test_how_much_ran_is_told() -> None:
+    took = {"a": 1.0, "b": 2.0, "c": 1.0}
+    assert told({"a", "new"}, took) == "1 of 3 files of tests, 25% of the time that tests take"
+    assert told(took.keys(), took) == "all 3 files of tests"
+    assert told({"new"}, {}) == ""
