@@ -19,7 +19,9 @@ SLOW = "import time\n\n\ndef test_slow():\n    time.sleep({})\n    assert True\n
 
 
 def costs() -> Mapping[str, float]:
-    """CPU of our own and of what we start but the tests; runs; time of the second surroundings, of a suite of 10 s."""
+    """CPU of our own and of what we start but the tests; runs; and of a suite of 10 s what its second run takes of the
+    time of the first one: both on the wall, one after the other.
+    """
     (case,) = (one for one in cases([CASE]) if one.id == CASE)
     long = [Edit(f"tests/test_slow_{n}.py", create=SLOW.format(SECONDS)) for n in range(FILES)]
     with tempfile.TemporaryDirectory() as folder:
@@ -34,4 +36,8 @@ def costs() -> Mapping[str, float]:
         assert judged(case, short).end == "merged"
         own, runs = used() - before - short.watch.cpu, short.watch.runs
         assert judged(case, slow).end == "merged"
-        return {"gates": own, "gates-runs": runs, "gates-second": slow.watch.elsewhere / slow.watch.first}
+        return {
+            "gates": own,
+            "gates-runs": runs,
+            "gates-second": slow.watch.elsewhere / slow.watch.first,
+        }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -222,10 +221,11 @@ class Gathering:
 
     def _took(self, run: SuiteRun) -> Mapping[str, float]:
         """Seconds of each file of tests, as far as the runner told them."""
-        found: Counter[str] = Counter()
+        found: dict[str, float] = {}
         for test, seconds in run.times.items():
-            found[self.subject.places.file(test)] += seconds
-        return {file: seconds for file, seconds in found.items() if file}
+            if file := self.subject.places.file(test):
+                found[file] = found.get(file, 0.0) + seconds
+        return found
 
     def _passing_elsewhere(self, order: SuiteOrder, tests: Collection[str]) -> frozenset[str]:
         return _passing(self._run_elsewhere(order, tests), tests)

@@ -226,6 +226,7 @@ def test_elsewhere_the_chosen_files_are_run_in_the_order_that_is_asked_for(scene
     ("command", "files"),
     [
         pytest.param("pytest", {}, id="the program"),
+        pytest.param("pytest --version && pytest", {}, id="after it was asked for its version"),
         pytest.param("make test", {"Makefile": "test:\n\tpython -m pytest -q tests\n"}, id="make"),
         pytest.param("sh run.sh", {"run.sh": "set -e\ncd tests\nexec pytest\n"}, id="a script in another folder"),
         pytest.param("cd tests && pytest --rootdir . -c pytest.ini", {"tests/pytest.ini": "[pytest]\n"}, id="a root"),

@@ -20,7 +20,7 @@ def room(took: Mapping[str, float], whole: float, brought: Collection[str]) -> f
     """Seconds for old tests: a share of the first run, less the start of a runner and the new tests' own time."""
     bodies = sum(took.values())
     spare = SHARE * max(whole, bodies) - max(0.0, whole - bodies) - sum(took.get(one, 0.0) for one in brought)
-    return max(spare, FREE) if brought else spare
+    return max(spare, FREE) if brought and whole < FREE / SHARE else spare
 
 
 @given(TIMES, st.floats(0, 1_000), SOME, SOME)
@@ -54,6 +54,7 @@ def test_all_of_a_second_run_without_new_tests_is_within_the_share(took: dict[st
         pytest.param({"a": 9.0, "b": 10.0, "c": 11.0}, 30.0, (), 1, id="one takes 30 %"),
         pytest.param({"a": 0.2, "b": 0.3}, 2.0, (), 0, id="a runner's start takes longer than the share"),
         pytest.param({"a": 0.2, "b": 0.3}, 2.0, ("new",), 2, id="a second beside new tests is free"),
+        pytest.param({"a": 0.5, "b": 0.5}, 4.0, ("new",), 0, id="where the share is more than a second, it holds"),
         pytest.param({"a": 4.0, "new": 5.0}, 9.0, ("new",), 0, id="new tests count, and run in any case"),
         pytest.param({}, 9.0, ("new",), 0, id="nobody knows how long they take"),
     ],
@@ -72,7 +73,7 @@ def test_the_files_that_know_the_change_come_before_shorter_ones() -> None:
 
 def test_no_run_is_told_of_more_files_than_it_can_be_told() -> None:
     took = {f"tests/{'x' * 90}_{number}.py": 0.001 for number in range(10_000)}
-    chosen = second_run(took, 100_000.0 / 3, ("new",), lambda: ())
+    chosen = second_run(took, 10.0, ("new",), lambda: ())
     assert 0 < sum(map(len, chosen)) <= MOST_SAID
     assert second_run(took, 10.0, (), lambda: ()) == second_run(took, 10.0, (), lambda: took)
 

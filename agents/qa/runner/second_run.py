@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 SHARE = 0.3  # of the time of the first run
-FREE = 1.0  # seconds that old tests may take beside new ones, however short the first run was
+FREE = 1.0  # seconds that old tests may take beside new ones where the share is less than that
 MOST_SAID, MOST_TOLD = 60_000, 99_000  # characters of paths: of old files beside new ones, and of all
 
 
@@ -23,7 +23,8 @@ def second_run(
     """
     tests = sum(took.values())
     spare = SHARE * max(whole, tests) - max(0.0, whole - tests) - sum(took.get(file, 0.0) for file in brought)
-    room, old = max(spare, FREE) if brought else spare, [file for file in took if file not in brought]
+    is_short = bool(brought) and SHARE * whole < FREE
+    room, old = max(spare, FREE) if is_short else spare, [file for file in took if file not in brought]
     names = MOST_SAID - _said(brought)
     if sum(took[file] for file in old) <= room and _said(old) <= names:
         return frozenset(old)
