@@ -34,6 +34,7 @@ GOOD = ("success", "neutral", "skipped")
 @dataclass(frozen=True)
 class Account:
     login: str
+    id: int = 0
 
 
 GHOST = Account("ghost")
@@ -125,8 +126,10 @@ class RawIssue:
 
     @property
     def issue(self) -> Issue:
-        author = (self.user or GHOST).login
-        return Issue(self.number, self.title, self.body or "", names(self.labels), author, self.html_url)
+        author = self.user or GHOST
+        return Issue(
+            self.number, self.title, self.body or "", names(self.labels), author.login, self.html_url, author.id
+        )
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,7 @@ class RawComment:
             ours=is_ours(author, body, us),
             edited=not self.path and self.updated_at > self.created_at,
             node=self.node_id if self.path else "",
+            author_id=(self.user or GHOST).id,
         )
 
 
@@ -197,6 +201,7 @@ class RawReview:
             sha=self.commit_id or "",
             ours=is_ours(author, body, us),
             node=self.node_id,
+            author_id=(self.user or GHOST).id,
         )
 
 
