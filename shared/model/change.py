@@ -177,7 +177,7 @@ BOTS = (  # they open and merge pull requests by themselves
     *("renovate.json*", ".renovaterc*", "dependabot.y*ml", ".pyup.yml", ".mergify.yml", ".kodiak.toml"),
     "codecov.y*ml",
 )
-GIT = (".gitattributes", ".gitmodules", ".gitconfig", ".gitignore")
+GIT = (".gitattributes", ".gitmodules", ".gitconfig", ".gitignore", ".lfsconfig")
 AGENTS = (
     *(".aider*", "AGENTS.md", "AGENT.md", "CLAUDE*.md", ".claude", "GEMINI.md", ".gemini"),
     *(".geminiignore", ".mcp.json"),
@@ -197,6 +197,21 @@ TEMPLATES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 TESTS = (
     *("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py", ".coveragerc"),
     *("hatch_build.py", "ruff.toml", ".ruff.toml", ".flake8", "mypy.ini", ".mypy.ini", ".pylintrc*", "pylintrc"),
+)
+CHECKS = (  # what a check overlooks; some of them are our own evidence
+    *(".shellcheckrc", "shellcheckrc", ".hadolint.y*ml", "zizmor.y*ml", ".zizmor.y*ml", "pyrightconfig.json"),
+    *(
+        ".secrets.baseline",
+        ".gitleaks*",
+        ".semgrep*",
+        ".bandit*",
+        "bandit.y*ml",
+        ".snyk",
+        ".trivyignore*",
+        "trivy.y*ml",
+    ),
+    *(".isort.cfg", ".yamllint*", ".pydocstyle*", ".pycodestyle", "sonar-project.properties", ".eslintignore"),
+    *("hatch.toml", "pants.toml"),
 )
 PYTHON_START = ("*.pth", "sitecustomize*", "usercustomize*", "*.dist-info/", "*.egg-info/")
 RUNNERS = (  # what runs the tests, or would stand in its place
@@ -235,6 +250,8 @@ DEPLOY = (
     *("wrangler.toml", "wrangler.json*", "firebase.json", "serverless.y*ml", "skaffold.yaml"),
     *(".ebextensions", ".platform", "captain-definition"),
     *("gunicorn.conf.py", "gunicorn_conf.py", "uwsgi.ini", "supervisord.conf", "runtime.txt", "crontab", "*.timer"),
+    *("Aptfile", ".profile", ".profile.d/", ".buildpacks", "cdk.json", "samconfig.toml", "Pulumi*.y*ml", "Chart.yaml"),
+    *("kustomization.y*ml", ".platform*", "azure.yaml", "supervisor.conf"),
     *("ansible.cfg", "playbook*.y*ml", "Vagrantfile", "dokku*", ".kamal", "pyinfra/"),
 )
 STARTS = (  # what a deploy starts, besides BUILD, RUNNERS and what its files name
@@ -248,7 +265,11 @@ OTHERS = (  # build, tests and checks of languages that we do not run
     *("gradlew*", "mvnw*", "build.xml", "build.sbt", "build.rs", ".cargo/", "clippy.toml", ".golangci.y*ml"),
     *("magefile.go", "CMakeLists.txt", "meson.build", "configure*.ac"),
     *("phpunit.xml*", ".rspec", "mix.exs", "rebar.config", "stack.yaml", "*.cabal", "*.csproj", "*.fsproj", "*.sln"),
-    *("Directory.Build.*", "Package.swift", "project.clj", "deps.edn"),
+    *("Directory.Build.*", "Package.swift", "project.clj", "deps.edn", "Podfile", "fastlane/", "pubspec.yaml"),
+    *(".yarn/", ".mvn/", "gradle/", "buildSrc/", "*.bzl", "BUILD.bazel", "MODULE.bazel", ".bazelrc", "binding.gyp"),
+    *("next.config.*", "nuxt.config.*", "svelte.config.*", "astro.config.*", "vue.config.*", "postcss.config.*"),
+    *("tailwind.config.*", "metro.config.*", "angular.json", "commitlint.config.*", "release.config.*", ".releaserc*"),
+    *("wdio.conf.*", "ava.config.*", ".taprc", ".nycrc*", "prettier.config.*", "stylelint.config.*", "knexfile.*"),
 )
 FOREIGN = re.compile(  # code that we do not run: its tests are neither tests nor proof
     r"\.([cm]?[jt]sx?|vue|svelte|go|rs|java|kts?|scala|groovy|clj[cs]?|rb|php|cs|fs|vb|swift|mm?|c|cc|cpp|cxx|h|hpp"
@@ -281,6 +302,7 @@ PROTECTED = (
     *AGENTS,
     *SECRETS,
     *TESTS,
+    *CHECKS,
     *PYTHON_START,
     *RUNNERS,
     *DEPENDENCIES,
@@ -318,18 +340,24 @@ def is_foreign_test(path: str) -> bool:
 
 
 def started(files: CommitFiles, base: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of these paths that a deploy starts: scripts that its files name, and `main.py` of this program itself."""
-    asked = [path for path in paths if path.endswith(".sh") or path == "main.py"]
+    """Those of these paths that a deploy starts: programs that its files name, and `main.py` of this program itself."""
+    asked = [path for path in paths if _is_program(path) or path == "main.py"]
     if not asked:
         return ()
     tree = paths_of(files, base)
     own = ["main.py"] if "shared/sandbox/bubblewrap.py" in tree else []
-    left, texts, found = {path for path in tree if path.endswith(".sh")}, _texts(files, base, tree), {*own}
+    left, texts, found = {path for path in (*tree, *asked) if _is_program(path)}, _texts(files, base, tree), {*own}
     while named := {path for path in left if path.rpartition("/")[2] in texts}:
         left -= named
         found |= named
-        texts = _texts(files, base, named, ("*",))
+        texts = _texts(files, base, named & tree, ("*",))
     return tuple(path for path in asked if path in found)
+
+
+def _is_program(path: str) -> bool:
+    """A script of a shell, or what has no ending and is called like no LICENSE."""
+    name = path.rpartition("/")[2]
+    return name.endswith((".sh", ".bash")) or ("." not in name and not name.isupper())
 
 
 def _texts(files: CommitFiles, base: str, paths: Iterable[str], of: Sequence[str] = (*BUILD, *DEPLOY, *CI)) -> str:

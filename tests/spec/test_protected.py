@@ -70,6 +70,18 @@ HARMLESS = Change("src/a.py", "modified", "100644", "100644")
         *("shared/money/ledger.py", "shared/sandbox/bubblewrap.py", "shared/model/gate.py", "shared/repo/committer.py"),
         *("shared/system/outgoing.py", "agents/reviewer/rules/case.py", "agents/orchestrator/daemon.py"),
         *("run.sh", "ops/start-web.sh", "docker/entrypoint-worker.sh", "serve.sh", "bin/migrate.sh", "launch.sh"),
+        *(".shellcheckrc", "ops/.shellcheckrc", ".hadolint.yaml", ".gitleaks.toml", ".gitleaksignore", ".semgrep.yml"),
+        *(".secrets.baseline", ".bandit", ".trivyignore", "pyrightconfig.json", "hatch.toml", ".lfsconfig", ".snyk"),
+        *(".yarn/releases/yarn-4.cjs", ".mvn/extensions.xml", "gradle/wrapper/gradle-wrapper.properties", "rules.bzl"),
+        *("buildSrc/build.kt", "next.config.mjs", "web/postcss.config.js", "fastlane/Fastfile", "Podfile", ".nycrc"),
+        *(
+            "Aptfile",
+            ".profile.d/start.sh",
+            "cdk.json",
+            "Pulumi.dev.yaml",
+            "base/kustomization.yaml",
+            "supervisor.conf",
+        ),
         *("fly.staging.toml", "render.yml", "serverless.yml", "pnpm-workspace.yaml", ".ebextensions/a.config"),
     ],
 )
@@ -153,8 +165,9 @@ def test_a_script_that_a_deploy_starts_is_the_owners_whatever_it_is_called() -> 
         "tidy.sh": "",
         "main.py": "",
     }
-    changed = ["env.sh", "ops/web.sh", "tidy.sh", "main.py", "app.py"]
-    assert started(Repository(**files), "c", changed) == ("env.sh", "ops/web.sh")
+    changed = ["env.sh", "ops/web.sh", "tidy.sh", "main.py", "app.py", "bin/tend", "LICENSE"]
+    files |= {"bin/tend": "", "LICENSE": "", "env.sh": "exec bin/tend LICENSE"}
+    assert started(Repository(**files), "c", changed) == ("env.sh", "ops/web.sh", "bin/tend")
     assert started(Repository(**files, **{"shared/sandbox/bubblewrap.py": ""}), "c", ["main.py"]) == ("main.py",)
 
 
