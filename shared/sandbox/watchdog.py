@@ -2,7 +2,7 @@
 
 The kernel limits one process at a time; what a box takes altogether has to be counted: memory, processes, disk. That
 is done once a second. Ten times a second the machine is asked what it has left: when it has lost as much as the box may
-still take, the box is counted at once. (Where control groups are ours, box_group.py has the kernel limit a box as well.)
+still take, the box is counted at once. (Where control groups are ours, the kernel limits a box as well: box_group.py.)
 A box that takes nothing more for a long time, and of which nothing is heard, is stuck.
 """
 
