@@ -90,6 +90,7 @@ class Issue:
     author: str
     url: str
     author_id: int = 0  # the account's number, which a new account of the same login has not; 0: the forge has none
+    changed_by: tuple[tuple[str, int], ...] = ()  # who changed text and title last, if somebody did: login and number
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,24 @@ def test_an_owner_is_a_login_with_its_number(owner: str, number: int, rules: boo
     assert bool(goals_in([replace(issue(), author_id=number)], seen)) is rules
 
 
+@pytest.mark.parametrize(
+    ("changed_by", "proposed_by"),
+    [
+        ((), ""),
+        ((("Alice", 0),), ""),
+        ((("mallory", 7),), "mallory"),
+        ((("alice", 0), ("mallory", 7)), "mallory"),
+        ((("ghost", 0),), "ghost"),
+    ],
+)
+def test_an_owners_issue_that_somebody_else_has_changed_is_a_proposal(
+    changed_by: tuple[tuple[str, int], ...], proposed_by: str
+) -> None:
+    """Its author stands beside it all the same; it was built and merged as the owner's own wish."""
+    (goal,) = goals_in([replace(issue(labels=("critical",)), changed_by=changed_by)], OWNERS)
+    assert (goal.proposed_by, goal.priority) == (proposed_by, Priority.LOW if proposed_by else Priority.CRITICAL)
+
+
 def test_an_issue_becomes_a_goal_that_keeps_its_id() -> None:
     (goal,) = goals_in([issue(body="Per day.\r\n\r\n- also at night\n", labels=("priority: high",))], OWNERS)
     assert goal == Goal("i-7", "Count the visits", ("Per day.", "- also at night"), Priority.HIGH)

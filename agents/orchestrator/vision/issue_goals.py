@@ -1,7 +1,8 @@
 """Issues at the forge -> goals. Pure.
 
 Whose wish it is decides what it may lead to: an issue of the owner is as good as a line of VISION.md; what somebody
-else asks for is a proposal, planned and built like a goal, but never merged without the owner.
+else asks for is a proposal, planned and built like a goal, but never merged without the owner. An issue whose text or
+title somebody else has changed says what that one wants.
 """
 
 from __future__ import annotations
@@ -99,13 +100,14 @@ def _counts(issue: Issue, rules: InboxRules) -> bool:
 
 def _goal(issue: Issue, rules: InboxRules) -> Goal:
     lines = [one_line(line, LONGEST_LINE) for line in issue.body.splitlines() if line.strip()]
-    is_his = rules.is_owner(issue.author, issue.author_id)
+    others = [login for login, number in issue.changed_by if not rules.is_owner(login, number)]
+    is_his = rules.is_owner(issue.author, issue.author_id) and not others
     return Goal(
         id=f"{ISSUE}{issue.number}",
         title=one_line(issue.title, 200) or f"Issue {issue.number}",
         details=tuple(lines[:MOST_LINES]),
         priority=_priority(issue.labels) if is_his else Priority.LOW,
-        proposed_by="" if is_his else issue.author,
+        proposed_by="" if is_his else (others or [issue.author])[0],
     )
 
 
