@@ -77,7 +77,7 @@ def took_too_much(group: Path | None) -> bool:
 def find_groups(tree: Path = TREE, status: Path = Path("/proc/self/cgroup")) -> BoxGroups:
     """Look for a group that is ours, and end what a process that is gone has left there."""
     if not (tree / "cgroup.controllers").is_file():
-        return BoxGroups(why="this machine has no cgroup v2")
+        return BoxGroups(why="no cgroup v2 at /sys/fs/cgroup")
     lines = status.read_text("utf-8").splitlines()
     own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
     here = tree / own
