@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import assert_never
 
-from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun
+from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun, never
 from sisimpur.agents.coder.judge import (
     Away,
     Broke,
@@ -117,13 +117,34 @@ class CoderTickets:
 
 
 @dataclass(frozen=True)
+class _TellingEngine:
+    """An engine whose refused writes are told at once: before there is a commit, which is all that a kill may leave."""
+
+    engine: Engine
+    tell: Callable[[Sequence[str]], None]
+
+    @property
+    def name(self) -> str:
+        return self.engine.name
+
+    def run(self, job: EngineJob, stop: Callable[[], bool] = never) -> EngineRun:
+        done = self.engine.run(job, stop)
+        if done.refused:
+            self.tell(done.refused)
+        return done
+
+
+@dataclass(frozen=True)
 class Coder:
+    """`refused`: keeps what the engine of an attempt wanted to write and may not."""
+
     engine: Engine
     mirror: Mirror
     committer: Committer
     tickets: CoderTickets
     prompts: Prompts
     log: Log
+    refused: Callable[[Run, Sequence[str]], None]
 
     def code(
         self,
@@ -152,7 +173,7 @@ class Coder:
             job = self._job(asked, self._message(asked, correction, lessons), folder, token, route, earlier)
             job = with_views(job, words_of(asked, correction, self._patch(base, correction)))
             before = texts(job)
-            told = self._worked(job, start, run.agent)
+            told = self._worked(job, start, run)
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
@@ -166,19 +187,20 @@ class Coder:
             return trouble
         return self._commit(run, task, base, folder, correction)
 
-    def _worked(self, job: EngineJob, start: str, agent: str) -> EngineRun:
+    def _worked(self, job: EngineJob, start: str, run: Run) -> EngineRun:
         """Once more, on fresh files and with all the room there is, if an answer was cut or the engine killed.
 
         Half an answer is never taken for a whole one.
         """
-        fitted = replace(job, model=self.tickets.fitted(agent, job.model))
-        done = run_and_show(self.engine, fitted)
+        engine = _TellingEngine(self.engine, lambda paths: self.refused(run, paths))
+        fitted = replace(job, model=self.tickets.fitted(run.agent, job.model))
+        done = run_and_show(engine, fitted)
         if done.end != "killed" and (fitted == job or not self.tickets.was_cut(job.ticket)):
             return done
         remove_folder(job.folder)
         fault_point("engine.again")
         self.mirror.check_out(start, job.folder)
-        return run_and_show(self.engine, job)
+        return run_and_show(engine, job)
 
     def _trouble(self, engine_run: EngineRun, token: str) -> CoderSaid | NotCoded | None:
         verdict = judge(engine_run, self.tickets.ledger.calls_of(token))

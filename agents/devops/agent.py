@@ -39,6 +39,7 @@ BACK_WATCH = 3.0  # seconds that the last healthy version has to be well again
 WATCHED_ANEW = 60.0  # seconds that are watched after a start of ours, however long ago it was started
 LONGEST_GAP = 120.0  # seconds that a look may be late, and count: a clock may jump, a machine may sleep
 BEAT = 1.0  # seconds after which whoever waits looks up
+NOT_PERMITTED = "; a container may do no more than `cap_add` of its service, or `deploy.capabilities`, names"
 
 
 class Looks(Protocol):
@@ -192,7 +193,8 @@ class DevOps:
             said = self.sites[place].last_words(self.driver, place)
         except TeamError:
             return ""
-        return f"; its log ends: {said}" if said and said not in why else ""
+        hint = NOT_PERMITTED if "operation not permitted" in said.lower() else ""
+        return f"; its log ends: {said}{hint}" if said and said not in why else ""
 
     def _watch_back(self, deploy: Deploy) -> StepOutcome:
         """Started again if need be: after a kill nobody knows. Looked at from anew, until it is well."""

@@ -66,6 +66,11 @@ CALLS = """\
 # What the changed code calls
 
 As it is in this repository now, for reading: it is no part of the change."""
+REFUSED = """\
+# What the coder's engine was refused
+
+It wanted to write these paths, and nothing of that was written: its task does not name them, or they lead out of its
+folder. Judge whether the change is whole without them. A path that leads out, or into settings of tools, is no slip."""
 OWNERS = """\
 # The owner decides
 
@@ -213,9 +218,10 @@ class Reviewer:
         return answer.read(reply, part, {file.path: file for file in reading.case.files}, asked)
 
     def _rules(self, asked: AskedAbout, reading: _Reading) -> str:
-        """What rules found, what is gone, and what the owner decides about; each empty as a rule."""
+        """What rules found, what is gone, what was refused, what the owner decides about; each empty as a rule."""
         found = self._block(RULES, findings_text(asked.rules)) + self._block(GONE, reading.gone, "gone")
-        return found + self._block(OWNERS, "\n".join(reading.owners), "paths")
+        refused = self._block(REFUSED, "\n".join(reading.context.refused), "refused")
+        return found + refused + self._block(OWNERS, "\n".join(reading.owners), "paths")
 
     def _said(self, asked: AskedAbout, answers: Answers) -> str:
         """What coder and owner said to what is asked about."""

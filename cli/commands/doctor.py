@@ -152,7 +152,8 @@ def _sandbox() -> Iterator[SetupFinding]:
         yield SetupFinding("sandbox", False, str(problem))
         return
     through = [f"{check.name} ({check.detail})" for check in checks if not check.stopped]
-    told = f"{box.name} {box.version}, {box.quality}: {len(checks)} attacks, all stopped; files of tests: {files}"
+    told = f"{box.name} {box.version}, {box.quality}: {len(checks)} attacks, all stopped"
+    told += f"; files of tests: {files}; limits: {box.groups.level}"
     yield SetupFinding("sandbox", not through, told if not through else f"not stopped: {'; '.join(through)}")
 
 

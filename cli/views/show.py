@@ -70,14 +70,22 @@ def numbered(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
         number = counted + 1 if attempt.outcome != "void" else None
         outcome = attempt.outcome or "open"
         rows.append(
-            {"number": number, "key": attempt.number, "outcome": outcome, "note": attempt.note, "asked": attempt.asked}
+            {
+                "number": number,
+                "key": attempt.number,
+                "outcome": outcome,
+                "note": attempt.note,
+                "asked": attempt.asked,
+                "refused": list(attempt.refused),
+            }
         )
     return rows
 
 
 def _attempt(row: dict[str, Any], asked: str) -> str:
     other = "; for other words than the file's" if row["asked"] and row["asked"] != asked else ""
-    return f"{row['number'] or '-'}: {row['outcome']}  {row['note']}{other}"
+    refused = f"; refused to write: {', '.join(row['refused'])}" if row["refused"] else ""
+    return f"{row['number'] or '-'}: {row['outcome']}  {row['note']}{other}{refused}"
 
 
 def _event(event: dict[str, Any]) -> str:

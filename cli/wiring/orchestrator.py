@@ -53,6 +53,7 @@ from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.repo.mirror_commits import subjects
 from sisimpur.shared.store.ended_tasks import EndedTasks
+from sisimpur.shared.store.gate_book import OwnerIds
 from sisimpur.shared.store.task_records import TaskRecord
 
 
@@ -205,7 +206,8 @@ class Assembly:
 
     @cached_property
     def _inbox_rules(self) -> InboxRules:
-        return InboxRules(self._target.inbox.owners, self._target.inbox.label)
+        ids = OwnerIds(self._records.db, self._session.now, self._session.tell)
+        return InboxRules(self._target.inbox.owners, self._target.inbox.label, ids.first)
 
     @cached_property
     def _reading(self) -> MorningReading:

@@ -256,4 +256,4 @@ def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, engine: Engine) -
     routes = Routes(parts.savings, parts.pricing, records.clock, model.choice, model.easy or "")
     tickets = CoderTickets(records.ledger, routes, coder_limits, records.clock, parts.savings.longest)
     committer = Committer(mirror, parts.outgoing, AUTHOR, settings.target.file.protected)
-    return Coder(engine, mirror, committer, tickets, prompts, parts.log)
+    return Coder(engine, mirror, committer, tickets, prompts, parts.log, records.journal.keep_refused)

@@ -18,7 +18,16 @@ from pydantic import Field, SecretStr
 
 from sisimpur.shared.config.settings_agents import AgentsFile
 from sisimpur.shared.config.settings_deploy import DeploySettings, HealthSettings
-from sisimpur.shared.config.settings_part import Host, Login, Name, Pattern, PhaseTime, SettingsPart, Zone, checked_name
+from sisimpur.shared.config.settings_part import (
+    Host,
+    Name,
+    OwnerLogin,
+    Pattern,
+    PhaseTime,
+    SettingsPart,
+    Zone,
+    checked_name,
+)
 from sisimpur.shared.config.settings_policy import PolicyFile
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.schedule import Schedule, Slot
@@ -221,8 +230,8 @@ def _read(home: Home, name: str, wanted: type[T]) -> T:
 
 
 class InboxSettings(SettingsPart):
-    owners: tuple[Login, ...] = Field(default=(), max_length=50)
-    """Whose issues are goals, and whose words below a pull request are answers: logins at GitHub."""
+    owners: tuple[OwnerLogin, ...] = Field(default=(), max_length=50)
+    """Whose issues are goals, and whose words below a pull request are answers: logins at GitHub, or `login#number`."""
     label: str = Field(default="", max_length=50)
     """Only issues with this label count, then also those of others: what these ask for is never merged without you."""
 

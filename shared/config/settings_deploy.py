@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import pydantic
 from pydantic import AfterValidator, Field
@@ -39,6 +39,10 @@ VolumeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}$", example
 ServiceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,60}$", examples=["web"])]
 UserName = Annotated[str, Field(pattern=r"^([a-z_][a-z0-9_-]{0,31})?$", examples=["site"])]
 Inside = Annotated[str, Field(pattern=r"^[^/\s][^\s]{0,200}$", examples=["docker/Dockerfile"])]  # the repository
+Capability = Literal[  # of a container; the engine's usual ones but for raw packets, devices, and what grants others
+    "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "NET_BIND_SERVICE", "SYS_CHROOT"
+]
+CAPABILITIES: tuple[str, ...] = get_args(Capability)
 
 
 DRIVERS_OF: Mapping[str, tuple[str, ...]] = {  # a key -> the drivers that heed it; all others are heeded by each
@@ -48,6 +52,7 @@ DRIVERS_OF: Mapping[str, tuple[str, ...]] = {  # a key -> the drivers that heed 
     "container_port": ("compose", "dockerfile"),
     "memory": ("compose", "dockerfile"),
     "cpus": ("compose", "dockerfile"),
+    "capabilities": ("dockerfile",),
     "volumes": ("dockerfile",),
     "build": ("command",),
     "start": ("command",),
@@ -59,6 +64,7 @@ DRIVERS_OF: Mapping[str, tuple[str, ...]] = {  # a key -> the drivers that heed 
 }
 INSTEAD = {  # how else it is said
     ("compose", "volumes"): "name volumes in the compose file",
+    ("compose", "capabilities"): "name them in `cap_add` of the service",
     ("command", "volumes"): "your commands say where data is kept",
     ("compose", "build"): "the compose file says how it is built",
 }
@@ -116,6 +122,8 @@ class DeploySettings(SettingsPart):
     """MB that each container may take."""
     cpus: float = Field(default=1.0, gt=0, le=256)
     """Processors that each container may take."""
+    capabilities: tuple[Capability, ...] = ()
+    """With dockerfile: what its container may do besides; the others are dropped. With compose: `cap_add` there."""
     minutes: float = Field(default=20, gt=0, le=240)
     """The longest build, start and backup."""
     keep: int = Field(strict=True, default=3, ge=1, le=100)

@@ -50,7 +50,7 @@ def checked_name(value: str) -> str:
 
 
 def _login(value: str) -> str:
-    if value.casefold() == "ghost":
+    if value.casefold().partition("#")[0] == "ghost":
         raise ValueError("ghost stands for every account that was deleted; name somebody else")
     return value
 
@@ -64,7 +64,9 @@ ModelId = Annotated[
     Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$", examples=["claude-sonnet-5-5"]),
 ]
 Host = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?$", examples=["pypi.org"])]
-Login = Annotated[
-    str, AfterValidator(_login), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$", examples=["octocat"])
+OwnerLogin = Annotated[  # with the account's number, or the one that it is first seen with
+    str,
+    AfterValidator(_login),
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?(#[1-9][0-9]{0,14})?$", examples=["octocat"]),
 ]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]

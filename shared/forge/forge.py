@@ -89,6 +89,8 @@ class Issue:
     labels: frozenset[str]
     author: str
     url: str
+    author_id: int = 0  # the account's number, which a new account of the same login has not; 0: the forge has none
+    changed_by: tuple[tuple[str, int], ...] = ()  # who changed text and title last, if somebody did: login and number
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ class Comment:
     ours: bool = False  # this program wrote it; what its owner writes by hand is his, also under the same account
     edited: bool = False  # its text was changed after it was written, by whomever, as far as lists say it
     node: str = ""  # what to ask for by, where lists do not say it
+    author_id: int = 0  # as of an issue
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ from sisimpur.shared.forge.github_values import (
     WIP,
     Combined,
     GitHubRepository,
+    IssueChanges,
     Node,
     RawCheckRun,
     RawComment,
@@ -56,6 +57,11 @@ from sisimpur.shared.system.fault import fault_point
 
 DIFF = "application/vnd.github.diff"
 EDITED = "... on Comment { lastEditedAt }"  # of a review no list tells it
+CHANGED = (
+    "... on Issue { lastEditedAt editor { login ... on User { databaseId } } "
+    "timelineItems(last: 1, itemTypes: [RENAMED_TITLE_EVENT]) "
+    "{ nodes { ... on RenamedTitleEvent { actor { login ... on User { databaseId } } } } } }"
+)
 INFORMAL = "**{verdict}** (by the account that made this pull request, from which GitHub takes no formal verdict)\n\n"
 TOKEN, REVIEWER_TOKEN = "GITHUB_TOKEN", "GITHUB_REVIEWER_TOKEN"
 
@@ -113,8 +119,10 @@ class GitHubForge:
     def list_issues(self, label: str | None = None) -> Sequence[Issue]:
         only = {} if label is None else {"labels": label}
         listed = self._team.pages(RawIssue, "/issues", state="open", sort="created", direction="desc", **only)
-        issues = {raw.number: raw.issue for raw in listed if raw.pull_request is None}
-        return sorted(issues.values(), key=lambda issue: -issue.number)
+        issues = {raw.number: raw for raw in listed if raw.pull_request is None}
+        raws = sorted(issues.values(), key=lambda raw: -raw.number)
+        changes = self._team.nodes(IssueChanges, [raw.node_id for raw in raws], CHANGED)
+        return [dataclasses.replace(raw.issue, changed_by=change.by) for raw, change in zip(raws, changes, strict=True)]
 
     def diff(self, number: int) -> str:
         text = self._team.text(f"/pulls/{number}", DIFF)

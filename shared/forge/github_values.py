@@ -34,6 +34,7 @@ GOOD = ("success", "neutral", "skipped")
 @dataclass(frozen=True)
 class Account:
     login: str
+    id: int = 0
 
 
 GHOST = Account("ghost")
@@ -118,6 +119,7 @@ class RawIssue:
     number: int
     title: str
     html_url: str
+    node_id: str = ""
     body: str | None = None
     user: Account | None = None
     labels: tuple[Named | str, ...] = ()
@@ -125,8 +127,10 @@ class RawIssue:
 
     @property
     def issue(self) -> Issue:
-        author = (self.user or GHOST).login
-        return Issue(self.number, self.title, self.body or "", names(self.labels), author, self.html_url)
+        author = self.user or GHOST
+        return Issue(
+            self.number, self.title, self.body or "", names(self.labels), author.login, self.html_url, author.id
+        )
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,7 @@ class RawComment:
             ours=is_ours(author, body, us),
             edited=not self.path and self.updated_at > self.created_at,
             node=self.node_id if self.path else "",
+            author_id=(self.user or GHOST).id,
         )
 
 
@@ -197,6 +202,7 @@ class RawReview:
             sha=self.commit_id or "",
             ours=is_ours(author, body, us),
             node=self.node_id,
+            author_id=(self.user or GHOST).id,
         )
 
 
@@ -205,6 +211,39 @@ class Node:
     """Any kind of comment, as GraphQL tells of it; it was never edited if there is no time."""
 
     lastEditedAt: AwareDatetime | None  # noqa: N815 - GitHub's word
+
+
+@dataclass(frozen=True)
+class Actor:
+    """An account, as GraphQL tells of it; what is no user's has no number."""
+
+    login: str
+    databaseId: int = 0  # noqa: N815
+
+
+@dataclass(frozen=True)
+class Renaming:
+    actor: Actor | None = None
+
+
+@dataclass(frozen=True)
+class Renamings:
+    nodes: tuple[Renaming, ...] = ()
+
+
+@dataclass(frozen=True)
+class IssueChanges:
+    """Who changed an issue last: its text, and its title. Lists name its author alone, whoever wrote its words."""
+
+    lastEditedAt: AwareDatetime | None = None  # noqa: N815
+    editor: Actor | None = None
+    timelineItems: Renamings = Renamings()  # noqa: N815
+
+    @property
+    def by(self) -> tuple[tuple[str, int], ...]:
+        edited = [self.editor] if self.lastEditedAt else []
+        actors = (*edited, *(one.actor for one in self.timelineItems.nodes))
+        return tuple((one.login, one.databaseId) if one else (GHOST.login, 0) for one in actors)
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,14 @@ not stop a commit; it stops an automatic merge.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches
 
@@ -174,7 +177,7 @@ BOTS = (  # they open and merge pull requests by themselves
     *("renovate.json*", ".renovaterc*", "dependabot.y*ml", ".pyup.yml", ".mergify.yml", ".kodiak.toml"),
     "codecov.y*ml",
 )
-GIT = (".gitattributes", ".gitmodules", ".gitconfig", ".gitignore")
+GIT = (".gitattributes", ".gitmodules", ".gitconfig", ".gitignore", ".lfsconfig")
 AGENTS = (
     *(".aider*", "AGENTS.md", "AGENT.md", "CLAUDE*.md", ".claude", "GEMINI.md", ".gemini"),
     *(".geminiignore", ".mcp.json"),
@@ -194,6 +197,21 @@ TEMPLATES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 TESTS = (
     *("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py", ".coveragerc"),
     *("hatch_build.py", "ruff.toml", ".ruff.toml", ".flake8", "mypy.ini", ".mypy.ini", ".pylintrc*", "pylintrc"),
+)
+CHECKS = (  # what a check overlooks; some of them are our own evidence
+    *(".shellcheckrc", "shellcheckrc", ".hadolint.y*ml", "zizmor.y*ml", ".zizmor.y*ml", "pyrightconfig.json"),
+    *(
+        ".secrets.baseline",
+        ".gitleaks*",
+        ".semgrep*",
+        ".bandit*",
+        "bandit.y*ml",
+        ".snyk",
+        ".trivyignore*",
+        "trivy.y*ml",
+    ),
+    *(".isort.cfg", ".yamllint*", ".pydocstyle*", ".pycodestyle", "sonar-project.properties", ".eslintignore"),
+    *("hatch.toml", "pants.toml"),
 )
 PYTHON_START = ("*.pth", "sitecustomize*", "usercustomize*", "*.dist-info/", "*.egg-info/")
 RUNNERS = (  # what runs the tests, or would stand in its place
@@ -232,53 +250,37 @@ DEPLOY = (
     *("wrangler.toml", "wrangler.json*", "firebase.json", "serverless.y*ml", "skaffold.yaml"),
     *(".ebextensions", ".platform", "captain-definition"),
     *("gunicorn.conf.py", "gunicorn_conf.py", "uwsgi.ini", "supervisord.conf", "runtime.txt", "crontab", "*.timer"),
+    *("Aptfile", ".profile", ".profile.d/", ".buildpacks", "cdk.json", "samconfig.toml", "Pulumi*.y*ml", "Chart.yaml"),
+    *("kustomization.y*ml", ".platform*", "azure.yaml", "supervisor.conf"),
     *("ansible.cfg", "playbook*.y*ml", "Vagrantfile", "dokku*", ".kamal", "pyinfra/"),
 )
-STARTS = ("wsgi.py", "asgi.py")  # what a deploy starts, besides BUILD and RUNNERS
+STARTS = (  # what a deploy starts, besides BUILD, RUNNERS and what its files name
+    *("wsgi.py", "asgi.py", "run*.sh", "start*.sh", "serve*.sh", "entrypoint*.sh", "launch*.sh", "migrate*.sh"),
+)
 OTHERS = (  # build, tests and checks of languages that we do not run
     *("jest.config.*", "vitest.config.*", "vite.config.*", "karma.conf.*", "playwright.config.*", "cypress.config.*"),
-    *(
-        ".mocharc*",
-        "babel.config.*",
-        ".babelrc*",
-        "webpack.config.*",
-        "rollup.config.*",
-        "esbuild.config.*",
-        "turbo.json",
-    ),
-    *(
-        "nx.json",
-        "lerna.json",
-        "gulpfile.*",
-        "Gruntfile.*",
-        "tsconfig*.json",
-        "deno.json*",
-        ".eslintrc*",
-        "eslint.config.*",
-    ),
-    *(
-        "pom.xml",
-        "build.gradle*",
-        "settings.gradle*",
-        "gradle.properties",
-        "gradlew*",
-        "mvnw*",
-        "build.xml",
-        "build.sbt",
-    ),
-    *(
-        "build.rs",
-        ".cargo/",
-        "clippy.toml",
-        ".golangci.y*ml",
-        "magefile.go",
-        "CMakeLists.txt",
-        "meson.build",
-        "configure*.ac",
-    ),
+    *(".mocharc*", "babel.config.*", ".babelrc*", "webpack.config.*", "rollup.config.*", "esbuild.config.*"),
+    *("turbo.json", "nx.json", "lerna.json", "gulpfile.*", "Gruntfile.*", "tsconfig*.json", "deno.json*"),
+    *(".eslintrc*", "eslint.config.*", "pom.xml", "build.gradle*", "settings.gradle*", "gradle.properties"),
+    *("gradlew*", "mvnw*", "build.xml", "build.sbt", "build.rs", ".cargo/", "clippy.toml", ".golangci.y*ml"),
+    *("magefile.go", "CMakeLists.txt", "meson.build", "configure*.ac"),
     *("phpunit.xml*", ".rspec", "mix.exs", "rebar.config", "stack.yaml", "*.cabal", "*.csproj", "*.fsproj", "*.sln"),
-    *("Directory.Build.*", "Package.swift", "project.clj", "deps.edn"),
+    *("Directory.Build.*", "Package.swift", "project.clj", "deps.edn", "Podfile", "fastlane/", "pubspec.yaml"),
+    *(".yarn/", ".mvn/", "gradle/", "buildSrc/", "*.bzl", "BUILD.bazel", "MODULE.bazel", ".bazelrc", "binding.gyp"),
+    *("next.config.*", "nuxt.config.*", "svelte.config.*", "astro.config.*", "vue.config.*", "postcss.config.*"),
+    *("tailwind.config.*", "metro.config.*", "angular.json", "commitlint.config.*", "release.config.*", ".releaserc*"),
+    *("wdio.conf.*", "ava.config.*", ".taprc", ".nycrc*", "prettier.config.*", "stylelint.config.*", "knexfile.*"),
 )
+FOREIGN = re.compile(  # code that we do not run: its tests are neither tests nor proof
+    r"\.([cm]?[jt]sx?|vue|svelte|go|rs|java|kts?|scala|groovy|clj[cs]?|rb|php|cs|fs|vb|swift|mm?|c|cc|cpp|cxx|h|hpp"
+    r"|exs?|erl|hs|ml|lua|dart|jl|r|pl|t|sh|bash|bats|ps1|feature|robot)",
+    re.IGNORECASE,
+)
+FOREIGN_TESTS = (
+    *("tests/", "test/", "*.Tests/", "testing/", "__tests__/", "__mocks__/", "spec/", "specs/", "e2e/", "cypress/"),
+    *("*[._-]test.*", "*[._-]tests.*", "*[._-]spec.*", "*.cy.*", "test[_-]*", "*.bats"),
+)
+FOREIGN_CLASS = re.compile(r".*(Tests?|TestCase|Spec|IT)\.\w+")  # CartTest.java, and no contest.java
 OWN = (  # this program as its own target: its rules, and what holds money, keys and boxes
     *("VISION.md", "/config/*.yaml", "/config/targets", "/agents/*/prompts", "/shared/money/", "/shared/sandbox/"),
     *("/shared/model/gate.py", "/shared/model/change.py", "/shared/model/scope.py", "/shared/config/settings*.py"),
@@ -300,6 +302,7 @@ PROTECTED = (
     *AGENTS,
     *SECRETS,
     *TESTS,
+    *CHECKS,
     *PYTHON_START,
     *RUNNERS,
     *DEPENDENCIES,
@@ -325,4 +328,42 @@ def needs_owner(changes: Iterable[Change], patterns: Iterable[str] = ()) -> tupl
 
 
 def _is_unusual(change: Change) -> bool:
-    return change.is_link or change.becomes_executable or change.binary or not is_plain_path(change.path)
+    is_odd = change.is_link or change.becomes_executable or change.binary or not is_plain_path(change.path)
+    return is_odd or is_foreign_test(change.path)
+
+
+def is_foreign_test(path: str) -> bool:
+    """Tests in a language that we do not run: nobody here sees whether they still test anything."""
+    name = path.rpartition("/")[2]
+    ending = name[name.rindex(".") :] if "." in name else ""
+    return bool(FOREIGN.fullmatch(ending) and (matches(path, FOREIGN_TESTS) or FOREIGN_CLASS.fullmatch(name)))
+
+
+def started(files: CommitFiles, base: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of these paths that a deploy starts: programs that its files name, and `main.py` of this program itself."""
+    asked = [path for path in paths if _is_program(path) or path == "main.py"]
+    if not asked:
+        return ()
+    tree = paths_of(files, base)
+    own = ["main.py"] if "shared/sandbox/bubblewrap.py" in tree else []
+    left, texts, found = {path for path in (*tree, *asked) if _is_program(path)}, _texts(files, base, tree), {*own}
+    while named := {path for path in left if path.rpartition("/")[2] in texts}:
+        left -= named
+        found |= named
+        texts = _texts(files, base, named & tree, ("*",))
+    return tuple(path for path in asked if path in found)
+
+
+def _is_program(path: str) -> bool:
+    """A script of a shell, or what has no ending and is called like no LICENSE."""
+    name = path.rpartition("/")[2]
+    return name.endswith((".sh", ".bash")) or ("." not in name and not name.isupper())
+
+
+def _texts(files: CommitFiles, base: str, paths: Iterable[str], of: Sequence[str] = (*BUILD, *DEPLOY, *CI)) -> str:
+    """What these files hold, as far as it is text of a usual size."""
+    held = []
+    for path in sorted(path for path in paths if matches(path, of)):
+        with suppress(Refused):
+            held.append(files.read(base, path) or b"")
+    return b"\n".join(held).decode("utf-8", "replace")

@@ -330,11 +330,15 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class ReviewContext:
-    """What is known besides a change. `before`: earlier reviews of its task, oldest first; `goal`: the owner's wish."""
+    """What is known besides a change. `before`: earlier reviews of its task, oldest first; `goal`: the owner's wish.
+
+    `refused`: paths that the coder's engine wanted to write and may not.
+    """
 
     before: tuple[Reviewed, ...] = ()
     answers: Answers = NOBODY
     goal: str = ""
+    refused: tuple[str, ...] = ()
 
 
 NO_CONTEXT = ReviewContext()

@@ -1,6 +1,7 @@
 """Door to bubblewrap. The only module that starts it.
 
-[as root: unshare -> sh: mount -> setpriv] -> bwrap -> prlimit -> sh: guard -> [forward] -> the command
+[sh: into its group] -> [as root: unshare -> sh: mount -> setpriv] -> bwrap -> prlimit -> nice -> ionice
+-> sh: guard -> [forward] -> the command
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Literal
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.sandbox.box_calls import MACHINES, box_filter
+from sisimpur.shared.sandbox.box_group import find_groups, took_too_much
 from sisimpur.shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
 from sisimpur.shared.sandbox.box_root import (
     NOBODY,
@@ -40,6 +42,7 @@ METER_PORT = 9911  # where a command finds the meter inside its box
 METER_SOCKET = "/run/meter.sock"
 PROGRAMS = "/usr/local/bin:/usr/bin:/bin"
 NICE = "10"  # what runs in boxes waits for the rest of the machine
+LAST_AT_DISK = ("ionice", "-c", "2", "-n", "7")
 LAST_BREATH = 10.0  # seconds for the kernel to end what is left of a box
 
 NAMESPACES = (
@@ -58,6 +61,7 @@ shift
 exec "$@"
 """
 UNDER = "/run/under"  # where the files lie that are copied, on a machine that cannot share them
+GROUPED = 'echo $$ >"$0/cgroup.procs" && exec "$@"'
 COPIED = 'while [ "$1" != -- ]; do cp -a "$1/." "$2/" && shift 2 || exit; done; shift; exec "$@"'
 SHARED = "mv before after && echo mine > after/file && cat after/file"  # a folder of below, elsewhere and changed
 
@@ -87,6 +91,7 @@ class Bubblewrap:
         if platform.machine() not in MACHINES:
             raise Misconfigured(f"the system calls of a {platform.machine()} machine are not known")
         self._filter = box_filter(platform.machine())
+        self.groups = find_groups()
         self._stage, self._ours = scratch / "stage", scratch / "ours"
         write_ours(self._ours)
         _end_orphans(self._mark)
@@ -137,10 +142,11 @@ class Bubblewrap:
             _memory(table, len(table)) as mounted,
             _memory(b"") as status,
             _pipe() as alive,
+            self.groups.group(job) as group,
         ):
             try:
                 done = process.run(
-                    (*self._entrance(mounted, over), *self._argv(job, words, calls, mounted, status)),
+                    (*self._entrance(mounted, over, group), *self._argv(job, words, calls, mounted, status)),
                     env={},  # bwrap is the first process in the box, whose environment can be read there
                     timeout=job.limits.seconds,
                     data=alive,
@@ -151,6 +157,7 @@ class Bubblewrap:
             finally:
                 said = os.pread(status, 1000, 0)
                 _end_the_rest(said)
+            done = replace(done, end="memory") if took_too_much(group) else done
         if done.end == "not found" or (done.end == "exited" and done.code >= 0 and b'"exit-code"' not in said):
             raise Misconfigured(f"the sandbox did not start ({_last_line(done)}): type `make doctor`")
         return done
@@ -182,18 +189,20 @@ class Bubblewrap:
         inside = (*self._limited(job.limits), *guard, *self._forwarded(job), *job.command)
         return (self._bwrap, *descriptors, *inside)
 
-    def _entrance(self, mounted: int, over: tuple[str, ...]) -> tuple[str, ...]:
+    def _entrance(self, mounted: int, over: tuple[str, ...], group: Path | None) -> tuple[str, ...]:
+        joined = (self._program("sh"), "-c", GROUPED, str(group)) if group else ()
         if os.geteuid() != 0:
-            return ()
+            return joined
         own = (self._program("unshare"), "--mount", "--propagation", "private", "--")
         stage = (self._program("sh"), "-c", STAGED, self._program("mount"), f"/dev/fd/{mounted}", *over, "--")
         user = ("--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--no-new-privs", "--")
-        return (*own, *stage, self._program("setpriv"), *user)
+        return (*joined, *own, *stage, self._program("setpriv"), *user)
 
     def _limited(self, limits: JobLimits) -> tuple[str, ...]:
         """core=1 (byte): with 0 the kernel would still start a crash reporter of the host."""
+        behind = LAST_AT_DISK if shutil.which("ionice", path=self._search) else ()
         sizes = (f"--as={limits.address_mb * MB}", f"--fsize={limits.file_mb * MB}", f"--nproc={limits.processes}")
-        return (self._program("prlimit"), "--nofile=1024", "--core=1", *sizes, "--", "nice", "-n", NICE)
+        return (self._program("prlimit"), "--nofile=1024", "--core=1", *sizes, "--", "nice", "-n", NICE, *behind)
 
     def _forwarded(self, job: Job) -> tuple[str, ...]:
         if job.meter is None:

@@ -2,8 +2,7 @@
 
 The kernel limits one process at a time; what a box takes altogether has to be counted: memory, processes, disk. That
 is done once a second. Ten times a second the machine is asked what it has left: when it has lost as much as the box may
-still take, the box is counted at once. (Counters of a control group would need one of our own for each box; an ordinary
-user has none to give.)
+still take, the box is counted at once. (Where control groups are ours, the kernel limits a box as well: box_group.py.)
 A box that takes nothing more for a long time, and of which nothing is heard, is stuck.
 """
 

@@ -6,7 +6,7 @@ Everything is kept by commit or by the digest of a change: nothing that was foun
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -316,3 +316,29 @@ class BaseRuns:
 
     def keep_run(self, key: str, run: SuiteRun) -> None:
         self._book.keep_base_run(key, run, None)
+
+
+class OwnerIds:
+    """Numbers of the owners' accounts, as they were first seen. `tell`: that somebody else has a login by now, once."""
+
+    def __init__(self, db: Database, now: Callable[[], datetime], tell: Callable[[str], None]) -> None:
+        self._db = Tables(db, "owners")
+        self._now = now
+        self._tell = tell
+        self._told: set[tuple[str, int]] = set()
+
+    def first(self, login: str, number: int) -> int:
+        """The number that a login was first seen with, perhaps now; 0: with none yet."""
+        row = self._db.row("select number from owner_ids where login = ?", (login,))
+        if row is None and number:
+            with self._db.transaction() as db:
+                values = (login, number, self._now().isoformat())
+                db.execute("insert or ignore into owner_ids values (?, ?, ?)", values)
+            fault_point("owner.known")
+            return number
+        first = row["number"] if row else 0
+        if number and first != number and (login, number) not in self._told:
+            self._told.add((login, number))
+            again = f"if it is yours, write `{login}#{number}` below `inbox.owners`"
+            self._tell(f"{login} at the forge is another account than before: its words count for nothing; {again}")
+        return first

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`
-ATTEMPT = "number, outcome, note, ended_at, round, refreshes, asked"
+ATTEMPT = "number, outcome, note, ended_at, round, refreshes, asked, refused"
 
 
 @dataclass(frozen=True)
@@ -261,6 +261,14 @@ class Journal:
         rows = self._db.rows(f"select {ATTEMPT} from attempts where task = ? order by number", (task,))  # noqa: S608
         return [attempt_of(row) for row in rows]
 
+    def keep_refused(self, run: Run, paths: Sequence[str]) -> None:
+        """Note what the engine of an attempt wanted to write and may not; what is known already is not said twice."""
+        before = [path for one in self.attempts(run.task) if one.number == run.attempt for path in one.refused]
+        every = json.dumps([*dict.fromkeys((*before, *paths))])
+        with self._db.transaction() as db:
+            db.execute("update attempts set refused = ? where task = ? and number = ?", (every, run.task, run.attempt))
+        fault_point("attempt.refused")
+
     def attempt_refs(self, task: str) -> list[str]:
         """References at which the commits of its attempts would stand in our mirror."""
         return [attempt_ref(task, attempt.number) for attempt in self.attempts(task)]
@@ -369,12 +377,10 @@ class Journal:
 
     def merged_as(self, commits: Iterable[str]) -> dict[str, str]:
         """Find which of these commits on the target's branch we merged -> the tasks whose changes they are."""
-        if (wanted := _json(commits)) == "[]":
-            return {}
         rows = self._db.rows(
             "select external_id, task from intents where kind = 'merge' and state = 'done'"
             " and external_id in (select value from json_each(?)) order by rowid",
-            (wanted,),
+            (_json(commits),),
         )
         return {row["external_id"]: row["task"] for row in rows}
 

@@ -22,7 +22,7 @@ NEWS = "select * from task_events where id > ? order by id"
 # A task's minutes are those of its newest round. A run that was cut off ended when nobody knows.
 RECORDS = """
     select t.*, e.at, e.event, e.to_state, e.note,
-        (select json_group_array(json_array(number, outcome, note, ended_at, round, refreshes, asked))
+        (select json_group_array(json_array(number, outcome, note, ended_at, round, refreshes, asked, refused))
             from attempts where task = t.id) as attempts,
         (select json_group_array(without) from waivers where task = t.id) as waived,
         (select sum(julianday(ended_at) - julianday(started_at)) * 1440 from agent_runs
@@ -49,6 +49,7 @@ class Attempt:
     round: int = 0  # +1 whenever the owner gives the attempts back
     refreshes: str = ""  # the commit that it brings up to date; empty: the coder works anew
     asked: str = ""  # digest of the task's words that it is for; empty: an earlier version began it
+    refused: tuple[str, ...] = ()  # paths that its engine wanted to write and may not, as the model spelled them
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ class TaskRecord:
     def asked(self) -> str:
         """Digest of the words that were coded last; empty: nothing was, or nobody kept it."""
         return next((one.asked for one in reversed(self.attempts) if one.outcome != "void"), "")
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Paths that an engine wanted to write and may not, in any attempt."""
+        return tuple(dict.fromkeys(path for one in self.attempts for path in one.refused))
 
     def is_for(self, asked: str) -> bool:
         """Tell whether what was coded last is for these words, as far as anybody knows."""
@@ -125,9 +131,10 @@ class Waivers:
 
 
 def attempt_of(row: Sequence[object] | sqlite3.Row) -> Attempt:
-    """`row`: number, outcome, note, ended_at, round, refreshes, asked."""
-    number, outcome, note, ended, round_, refreshes, asked = row
-    return Attempt(number, outcome, note, _when(ended), round_, refreshes, asked)  # type: ignore[arg-type]
+    """`row`: number, outcome, note, ended_at, round, refreshes, asked, refused."""
+    number, outcome, note, ended, round_, refreshes, asked, refused = row
+    paths = tuple(json.loads(str(refused)))
+    return Attempt(number, outcome, note, _when(ended), round_, refreshes, asked, paths)  # type: ignore[arg-type]
 
 
 def happened(row: sqlite3.Row) -> Happened:

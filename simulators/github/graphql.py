@@ -1,13 +1,13 @@
-"""The GraphQL that the local GitHub knows: a draft becomes ready for review, and when a text was edited last.
+"""The GraphQL that the local GitHub knows: a draft becomes ready, when a text was edited last, who changed an issue.
 
-REST has no way to do the one, and does not tell the other of reviews.
+REST has no way to do the first, and does not tell the others.
 
 GraphQL answers 200 also when it refuses; what went wrong stands under `errors`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sisimpur.simulators.github.call import Answer
@@ -15,10 +15,17 @@ from sisimpur.simulators.github.rules import token_allows
 from sisimpur.simulators.github.state import Account, Pull, Repository, State
 
 Json = Any
+Told = Callable[[State, Repository], Iterator[tuple[str, Json]]]
 MUTATION = "markPullRequestReadyForReview"
 QUERY = (
     "mutation Mutation($input: MarkPullRequestReadyForReviewInput!) "
     "{ markPullRequestReadyForReview(input: $input) { clientMutationId pullRequest { isDraft } } }"
+)
+ACTOR = "{ login ... on User { databaseId } }"
+CHANGES = (
+    "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Issue { lastEditedAt editor "
+    f"{ACTOR} timelineItems(last: 1, itemTypes: [RENAMED_TITLE_EVENT]) "
+    f"{{ nodes {{ ... on RenamedTitleEvent {{ actor {ACTOR} }} }} }} }} }} }}"
 )
 NODES = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { lastEditedAt } } }"
 
@@ -26,9 +33,12 @@ NODES = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { lastEditedAt 
 def answer(state: State, account: Account, body: Json) -> Answer:
     query, given = " ".join(_query(body).split()), _input(body)
     if query == NODES:
-        return _nodes(state, account, body["variables"].get("ids"))
+        return _nodes(state, account, body["variables"].get("ids"), _edits)
+    if query == CHANGES:
+        return _nodes(state, account, body["variables"].get("ids"), _changes)
     if query != QUERY:
-        return Answer(200, {"errors": [{"message": f"The local GitHub knows only these queries: {QUERY}; {NODES}"}]})
+        known = f"{QUERY}; {NODES}; {CHANGES}"
+        return Answer(200, {"errors": [{"message": f"The local GitHub knows only these queries: {known}"}]})
     node = given.get("pullRequestId")
     if not isinstance(node, str):
         says = "Variable $input of type MarkPullRequestReadyForReviewInput! was provided invalid value"
@@ -54,26 +64,38 @@ def _input(body: Json) -> Mapping[str, Json]:
     return given if isinstance(given, dict) else {}
 
 
-def _nodes(state: State, account: Account, ids: Json) -> Answer:
+def _nodes(state: State, account: Account, ids: Json, told: Told) -> Answer:
     """In the order of the ids; nobody learns of what he may not read."""
     known = {
-        node: edited
+        node: facts
         for repository in state.repositories.values()
         if repository.may_read(account.login)
-        for node, edited in _edits(repository)
+        for node, facts in told(state, repository)
     }
     if missing := [one for one in ids if one not in known]:
         says = f"Could not resolve to a node with the global id of '{missing[0][:100]}'"
         error = {"type": "NOT_FOUND", "path": ["nodes", ids.index(missing[0])], "message": says}
         return Answer(200, {"data": {"nodes": [None for _ in ids]}, "errors": [error]})
-    return Answer(200, {"data": {"nodes": [{"lastEditedAt": known[one]} for one in ids]}})
+    return Answer(200, {"data": {"nodes": [known[one] for one in ids]}})
 
 
-def _edits(repository: Repository) -> Iterator[tuple[str, str | None]]:
-    yield from ((f"PRR_{review.id}", review.edited_at) for review in repository.reviews)
-    yield from ((f"PRRC_{remark.id}", remark.edited_at) for remark in repository.remarks)
+def _edits(_: State, repository: Repository) -> Iterator[tuple[str, Json]]:
+    yield from ((f"PRR_{review.id}", {"lastEditedAt": review.edited_at}) for review in repository.reviews)
+    yield from ((f"PRRC_{remark.id}", {"lastEditedAt": remark.edited_at}) for remark in repository.remarks)
     for comment in repository.comments:
-        yield f"IC_{comment.id}", comment.updated_at if comment.updated_at != comment.created_at else None
+        edited = comment.updated_at if comment.updated_at != comment.created_at else None
+        yield f"IC_{comment.id}", {"lastEditedAt": edited}
+
+
+def _changes(state: State, repository: Repository) -> Iterator[tuple[str, Json]]:
+    def actor(login: str) -> Json:
+        return {"login": login, "databaseId": state.account(login).id}
+
+    for issue in repository.issues.values():
+        renamed = [{"actor": actor(issue.renamed_by)}] if issue.renamed_by else []
+        at, editor = issue.edited_by or (None, "")
+        told = {"lastEditedAt": at, "editor": actor(editor) if at else None, "timelineItems": {"nodes": renamed}}
+        yield f"I_{issue.id}", told
 
 
 def _find(state: State, account: Account, node: str) -> tuple[Repository | None, Pull | None]:

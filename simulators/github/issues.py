@@ -61,8 +61,10 @@ def update(call: Call) -> Answer:
     state, reason = call.choice("state", ("open", "closed")), call.choice("state_reason", REASONS)
     if state is not None:
         _change_state(call, issue, state, reason)
-    issue.title = issue.title if title is None else title
-    issue.body = issue.body if body is None else body
+    if title is not None and title != issue.title:
+        issue.title, issue.renamed_by = title, login
+    if body is not None and body != issue.body:
+        issue.body, issue.edited_by = body, (call.now, login)
     issue.updated_at = call.now
     return Answer(200, call.view.issue(call.repository, issue))
 

@@ -45,6 +45,8 @@ class Issue:
     state_reason: str | None = None
     labels: list[str] = field(default_factory=list)  # in lower case: the keys of Repository.labels
     closed_at: str | None = None
+    edited_by: tuple[str, str] | None = None  # when and by whom, the last time
+    renamed_by: str | None = None
 
 
 @dataclass(kw_only=True)

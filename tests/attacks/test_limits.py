@@ -48,5 +48,7 @@ def test_the_files_of_the_machines_own_disk_are_not_the_boxs(box: Box, tmp_path:
 
 
 def test_a_box_waits_for_the_rest_of_the_machine(box: Box, tmp_path: Path) -> None:
-    done = box.run(Job(("nice",), limits=replace(LIMITS, seconds=10)))
-    assert int(done.text) == min(19, os.nice(0) + 10)
+    done = box.run(Job(("sh", "-c", "nice; ionice"), limits=replace(LIMITS, seconds=10)))
+    nice, disk = done.text.splitlines()
+    assert int(nice) == min(19, os.nice(0) + 10)
+    assert disk == "best-effort: prio 7"

@@ -59,8 +59,13 @@ READY = {
 }
 IDS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 100}
 COMMENT = r"^query\(\$ids: \[ID!\]!\) \{ nodes\(ids: \$ids\) \{ \.\.\. on Comment \{ lastEditedAt \} \} \}$"
+ISSUE = r"^query\(\$ids: \[ID!\]!\) \{ nodes\(ids: \$ids\) \{ \.\.\. on Issue \{ lastEditedAt editor .* \} \} \}$"
 GRAPHQL = {
-    "oneOf": [_graphql("^mutation Mutation.*markPullRequestReadyForReview", input=READY), _graphql(COMMENT, ids=IDS)]
+    "oneOf": [
+        _graphql("^mutation Mutation.*markPullRequestReadyForReview", input=READY),
+        _graphql(COMMENT, ids=IDS),
+        _graphql(ISSUE, ids=IDS),
+    ]
 }
 
 

@@ -414,6 +414,7 @@ def _hostile(desk: Bench, engine: Engine) -> None:
     assert "return a - b" in str(call.body)  # no ignore file of the repository hides what the task names
     assert "refused ../x, /run/engine/result/x, .git/hooks/post-checkout" in run.detail
     assert ".github/workflows/ci.yml, docs/mine.md" in run.detail
+    assert {"../x", "/run/engine/result/x", ".git/hooks/post-checkout"} <= {*run.refused}
 
 
 @pytest.mark.aider

@@ -214,7 +214,7 @@ def test_why_it_could_not_be_built_is_told(
 def test_a_container_has_what_the_owner_says_its_limits_and_no_more(home: DockerfileHome, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("# mine\nexport KEY='a b'\nWHO=file\n")
     words = {"env": {"WHO": "config"}, "env_file": str(tmp_path / "keys"), "volumes": {"data": "/kept"}}
-    home.set(staging=words, memory=64, cpus=0.5)
+    home.set(staging=words, memory=64, cpus=0.5, capabilities=["CHOWN"])
     release = home.started()
     env = json.loads(page(home.ports[STAGING], "/env"))
     assert (env["KEY"], env["WHO"]) == ("a b", "config")
@@ -227,6 +227,7 @@ def test_a_container_has_what_the_owner_says_its_limits_and_no_more(home: Docker
     assert (limits["Memory"], limits["MemorySwap"], limits["NanoCpus"]) == (64 << 20, 64 << 20, 500_000_000)
     assert limits["PidsLimit"] == 512
     assert limits["SecurityOpt"] == ["no-new-privileges"]
+    assert limits["CapDrop"] == ["ALL"] and [one.removeprefix("CAP_") for one in limits["CapAdd"]] == ["CHOWN"]
     assert limits["LogConfig"] == {"Type": "json-file", "Config": {"max-file": "3", "max-size": "10m"}}
     assert limits["Init"] is True
     assert not limits["Privileged"]

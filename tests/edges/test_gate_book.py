@@ -26,7 +26,15 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import SCHEMA, Database, statements
-from sisimpur.shared.store.gate_book import MOST_KEPT, AwaitingOwner, GateRepository, RuledOver, Ruling, reviewed_form
+from sisimpur.shared.store.gate_book import (
+    MOST_KEPT,
+    AwaitingOwner,
+    GateRepository,
+    OwnerIds,
+    RuledOver,
+    Ruling,
+    reviewed_form,
+)
 from sisimpur.shared.store.journal import Journal
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -200,3 +208,15 @@ def test_a_word_over_a_finding_is_kept_for_its_task(book: GateRepository) -> Non
 def test_a_review_of_an_earlier_version_has_no_word_for_the_owner(book: GateRepository) -> None:
     old = reviewed_form().validate_json('{"commit": "c1", "verdict": {"findings": [], "kind": "approved"}}')
     assert (old.word, old.heard, old.holds) == ("", "", False)
+
+
+def test_an_owners_login_is_the_account_that_it_was_first(tmp_path: Path) -> None:
+    """The next process knows it, too; that somebody else has the login by now is told once."""
+    db, told = Database(tmp_path / "agents.db"), list[str]()
+    assert OwnerIds(db, lambda: NOW, told.append).first("alice", 0) == 0
+    assert OwnerIds(db, lambda: NOW, told.append).first("alice", 5) == 5
+    again = OwnerIds(db, lambda: NOW, told.append)
+    assert [again.first("alice", number) for number in (5, 9, 9, 0)] == [5] * 4
+    (line,) = told
+    assert "alice at the forge is another account than before" in line and "`alice#9`" in line
+    db.close()

@@ -266,6 +266,31 @@ def test_a_formal_verdict_without_words_is_a_comment_too(hub: LocalGitHub) -> No
     assert (said.author, said.verdict, said.sha, said.ours) == ("owner", "approve", sha, False)
 
 
+def test_who_changed_an_issue_is_told(home: GitHubHome) -> None:
+    """Lists name its author alone, whoever wrote what it says now."""
+    made = home.asks("owner", "POST", "/issues", {"title": "a wish", "body": "words"})
+    home.asks("owner", "POST", "/issues", {"title": "as it was"})
+    assert [issue.changed_by for issue in home.forge.list_issues()] == [(), ()]
+    home.asks("owner", "PATCH", f"/issues/{made['number']}", {"body": "other words"})
+    home.asks("team", "PATCH", f"/issues/{made['number']}", {"title": "another wish"})
+    untouched, changed = home.forge.list_issues()
+    assert untouched.changed_by == () and untouched.author == changed.author == "owner"
+    assert [login for login, _ in changed.changed_by] == ["owner", "team"]
+    assert changed.changed_by[0][1] == changed.author_id
+
+
+def test_who_wrote_is_known_by_number_too(hub: LocalGitHub) -> None:
+    """A login can be given up and taken by somebody else; the number of an account cannot."""
+    home = GitHubHome(hub, one_account=True)
+    number, _ = pull_of(home)
+    home.asks("owner", "POST", f"/issues/{number}/comments", {"body": "words"})
+    home.asks("owner", "POST", f"/pulls/{number}/reviews", {"event": "APPROVE"})
+    home.asks("owner", "POST", "/issues", {"title": "a wish"})
+    (issue,) = home.forge.list_issues()
+    assert issue.author_id > 0
+    assert [said.author_id for said in home.forge.comments(number)] == [issue.author_id] * 2
+
+
 @pytest.mark.parametrize("results", [["failure", "success"], ["success", "failure"]])
 def test_who_takes_the_name_of_a_check_cannot_hide_that_it_failed(home: GitHubHome, results: list[str]) -> None:
     sha = home.push("task")

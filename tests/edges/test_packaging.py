@@ -127,6 +127,25 @@ def test_the_container_may_make_a_sandbox_and_is_given_time_to_end() -> None:
     assert (ROOT / team()["build"]["dockerfile"]).samefile(PACKAGING / "Dockerfile")
 
 
+@pytest.mark.parametrize(
+    ("base", "is_built"),
+    [
+        (f"python@sha256:{'0f' * 32}", True),
+        (f"mirror.example:5000/python:3.12-slim@sha256:{'0f' * 32}", True),
+        ("python:3.12-slim", False),
+        ("python@sha256:0f", False),
+        (f"python@sha256:{'0f' * 32} ", False),
+        ("", False),
+    ],
+)
+def test_an_image_without_the_digest_of_its_base_is_not_built(base: str, is_built: bool) -> None:
+    """The first step asks, before anything is fetched; nobody here can say which digest is right."""
+    assert re.findall(r"^FROM (.*)$", DOCKERFILE, re.MULTILINE) == ["${BASE}"]
+    (first, *_) = re.findall(r"^RUN (.*)$", DOCKERFILE, re.MULTILINE)
+    assert command("env", f"BASE={base}", "sh", "-c", first).ok is is_built
+    assert team()["build"]["args"] == {"BASE": "${BASE:-}"}
+
+
 def test_the_environments_are_built_from_what_is_copied_before_them(tmp_path: Path) -> None:
     """So an update of the program alone does not build them anew; and no package is kept twice."""
     before, words, _ = re.split(r"^RUN python -c (.*)$", DOCKERFILE, flags=re.MULTILINE)

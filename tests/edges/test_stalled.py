@@ -179,7 +179,7 @@ def coded(folder: Path, ledger: Ledger, then: Callable[[EngineJob], EngineRun], 
     limits = CoderLimits(NANO, 60, 9, 9, ("*.py",), stall=360)
     tickets = CoderTickets(ledger, lambda *_: Route(ModelChoice("m")), limits, clock, lambda *_: longest)
     log = Log(folder / "logs", clock, str)
-    coder = Coder(Probe(then), mirror, committer, tickets, Prompts(REPOSITORY / "agents"), log)
+    coder = Coder(Probe(then), mirror, committer, tickets, Prompts(REPOSITORY / "agents"), log, lambda *_: None)
     run, task = Run(1, "coder", "2026-11-20", "t1", 1), TaskSpec("t1", "T", "x", files=("a.py",))
     return coder.code(run, task, base, folder / "work")
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.views.show import show
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
@@ -101,3 +103,27 @@ def test_moved_code_is_a_line(stage: Callable[..., Stage]) -> None:
     assert day.run_day() == []
     assert "old_7()" not in day.forge("show", "main:long.py")
     assert day.forge("show", "main:app.py").endswith("def old_7():\n    return 7  # nobody calls this, and it is long")
+
+
+ASIDE = ("/etc/cron.d/app", "../keys.py", ".git/hooks/post-checkout", "other.py")
+
+
+def test_what_it_may_not_write_is_told_to_the_owner_and_to_the_reviewer(
+    stage: Callable[..., Stage], model: ScriptedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the attempt, whether or not it led to a commit; the reviewer reads all that was tried for this change."""
+
+    def strays(folder: Path, job: EngineJob) -> EngineRun:
+        Coder(GOOD)(folder, job)
+        return EngineRun("edited", "", ("app.py",), "", 1.0, refused=ASIDE[2:])
+
+    day = stage(lambda *_: EngineRun("no edits", "refused", (), "", 1.0, refused=ASIDE[:2]), strays)
+    day.run_day()
+    asked = [str(one.body["messages"]) for one in model.requests if "You are the Reviewer" in str(one.body["system"])]
+    assert len(asked) == 1 and all(path in asked[0] for path in ASIDE)
+    report = (day.home.reports / f"{day.clock.now().date()}.md").read_text("utf-8")
+    assert f"its engine was refused to write {', '.join(ASIDE)}" in report
+    capsys.readouterr()
+    assert show(Arguments("show", day.home.root, id=ID)) == 0
+    first, second = (line for line in capsys.readouterr().out.splitlines() if "refused to write" in line)
+    assert first.endswith("/etc/cron.d/app, ../keys.py") and second.endswith(".git/hooks/post-checkout, other.py")

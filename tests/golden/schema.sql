@@ -1,4 +1,4 @@
-pragma user_version = 28;
+pragma user_version = 30;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER call_added after insert on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
 CREATE TRIGGER call_changed after update on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
@@ -35,6 +35,7 @@ CREATE TABLE "attempts" (
     note text not null default '',
     refreshes text not null default '',
     asked text not null default '',
+    refused text not null default '[]',
     primary key (task, number)
 );
 CREATE TABLE batches (
@@ -296,6 +297,11 @@ CREATE TABLE notices (
     why text not null default '',
     told_in text not null default '',
     primary key (key, service)
+) strict;
+CREATE TABLE owner_ids (
+    login text primary key,
+    number integer not null,
+    at text not null
 ) strict;
 CREATE TABLE parked (
     task text not null references tasks,

@@ -26,6 +26,56 @@ USED = {  # what every program does: read, write, close, mmap, execve, exit, wai
 }
 LAST, HIGHEST = 466, 1_000  # removexattrat, the last that is let through; how far numbers are tried
 GAPS = {"x86_64": {*range(335, 424)}, "aarch64": {*range(244, 260), *range(295, 424)}}
+# What Docker's default profile denies a container without capabilities, of the calls up to 471, by its numbers:
+# https://github.com/moby/profiles/blob/cd3bed8061c7/seccomp/default.json, June 2026; the kernel's tables.
+DOCKER_DENIES = {
+    "x86_64": (
+        *(
+            103,
+            134,
+            136,
+            139,
+            153,
+            155,
+            156,
+            161,
+            *range(163, 186),
+            212,
+            227,
+            *range(236, 240),
+            246,
+            248,
+            249,
+            250,
+            256,
+        ),
+        *(272, 279, 298, 300, 304, 308, 312, 313, 320, 321, 323, 336, *range(425, 434), 435, 438, 440, 442, 443, 450),
+        *(*range(459, 462), *range(467, 472)),
+    ),
+    "aarch64": (
+        *(18, *range(39, 43), 51, 58, 60, 89, 97, 104, 105, 106, 112, 116, 142, 161, 162, 170, 217, 218, 219, 224, 225),
+        *(
+            *range(235, 240),
+            241,
+            244,
+            262,
+            265,
+            268,
+            272,
+            273,
+            280,
+            282,
+            294,
+            *range(425, 434),
+            435,
+            438,
+            440,
+            442,
+            443,
+        ),
+        *(450, *range(459, 462), *range(467, 472)),
+    ),
+}
 FAMILIES = {"unix": 1, "inet": 2, "inet6": 10, "netlink": 16}
 THREAD = 0x003D0F00  # how the C library starts one
 
@@ -49,6 +99,12 @@ def test_each_call_of_a_number_is_let_through_or_refused_as_listed(machine: str)
         else:
             expected = str(EAFNOSUPPORT) if number == ONLY["socket"][0][column] else "allowed"
         assert told(machine, number) == expected, number
+
+
+@machines
+def test_nothing_is_let_through_that_dockers_default_profile_denies(machine: str) -> None:
+    let_through = [number for number in DOCKER_DENIES[machine] if told(machine, number) == "allowed"]
+    assert let_through == [] and len(DOCKER_DENIES[machine]) == {"x86_64": 77, "aarch64": 62}[machine]
 
 
 @machines

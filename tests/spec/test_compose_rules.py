@@ -61,6 +61,7 @@ def problems(text: str, site: ComposeSite = SITE) -> tuple[str, ...]:
 OF_A_SERVICE = [
     ("privileged: true", "privileged"),
     ("cap_add: [SYS_ADMIN]", "cap_add"),
+    ("cap_add: [ALL]", "cap_add"),
     ("devices: [/dev/kvm]", "devices"),
     ("device_cgroup_rules: ['a *:* rwm']", "device_cgroup_rules"),
     ("gpus: all", "gpus"),
@@ -302,9 +303,18 @@ def test_a_service_is_what_we_make_of_it() -> None:
         "cpus": 0.5,
         "pids_limit": 512,
         "security_opt": ["no-new-privileges:true"],
+        "cap_drop": ["ALL"],
         "init": True,
         "ports": ["127.0.0.1:8101:8000"],
     }
+
+
+def test_it_has_the_capabilities_that_its_file_names_and_no_others() -> None:
+    assert web("cap_drop: [KILL]")["cap_drop"] == ["ALL"]
+    assert web("cap_add: [CHOWN, SETUID]")["cap_add"] == ["CHOWN", "SETUID"]
+    assert "cap_add" not in web("")
+    for grave in ("ALL", "SYS_ADMIN", "NET_RAW", "NET_ADMIN", "MKNOD", "SYS_PTRACE", "CHOWN\n", "chown"):
+        assert "services.web.cap_add" in problems(f"services: {{web: {{image: x, cap_add: [{json.dumps(grave)}]}}}}")[0]
 
 
 def test_others_may_still_call_it_by_the_name_of_its_container() -> None:
@@ -552,7 +562,18 @@ FILES = st.fixed_dictionaries(
 MAY_STAND = {
     *compose_service.PLAIN,
     *("image", "build", "environment", "volumes", "networks", "depends_on", "healthcheck", "links", "restart"),
-    *("labels", "logging", "mem_limit", "memswap_limit", "cpus", "pids_limit", "security_opt", "init", "ports"),
+    *(
+        "labels",
+        "logging",
+        "mem_limit",
+        "memswap_limit",
+        "cpus",
+        "pids_limit",
+        "security_opt",
+        "init",
+        "ports",
+        "cap_drop",
+    ),
 }
 MANY = settings(suppress_health_check=[HealthCheck.too_slow])
 
@@ -567,7 +588,7 @@ def test_whatever_it_says_what_we_run_stays_inside(said: Any) -> None:
     assert found.document.keys() <= TOP
     for service in found.document["services"].values():
         assert service.keys() <= MAY_STAND
-        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["security_opt"] == ["no-new-privileges:true"] and service["cap_drop"] == ["ALL"]
         assert set(service.get("ports", [])) <= {"127.0.0.1:8101:8000"}
         for mount in service.get("volumes", []):
             is_ours = mount["type"] != "bind" or (_is_inside(mount["source"]) and mount["read_only"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +42,42 @@ def test_who_wrote_an_issue_and_its_label_decide_what_it_is(
 ) -> None:
     goals = goals_in([issue(author=author, labels=labels)], rules)
     assert [goal.proposed_by for goal in goals] == ([proposed_by] if counts else [])
+
+
+@pytest.mark.parametrize(
+    ("owner", "number", "rules"),
+    [
+        pytest.param("alice", 5, True, id="the account that was seen first"),
+        pytest.param("alice", 9, False, id="who got her login later"),
+        pytest.param("alice", 0, False, id="nobody knows which account"),
+        pytest.param("alice#9", 9, True, id="the number that the owner wrote"),
+        pytest.param("Alice#9", 5, False, id="and no other, whoever was seen first"),
+        pytest.param("alice#9", 0, False, id="a forge without numbers"),
+        pytest.param("bob#9", 9, False, id="the number alone is not enough"),
+    ],
+)
+def test_an_owner_is_a_login_with_its_number(owner: str, number: int, rules: bool) -> None:
+    seen = InboxRules(owners=(owner,), first_id=lambda login, _: {"alice": 5}[login])
+    assert seen.is_owner("alice", number) is rules
+    assert bool(goals_in([replace(issue(), author_id=number)], seen)) is rules
+
+
+@pytest.mark.parametrize(
+    ("changed_by", "proposed_by"),
+    [
+        ((), ""),
+        ((("Alice", 0),), ""),
+        ((("mallory", 7),), "mallory"),
+        ((("alice", 0), ("mallory", 7)), "mallory"),
+        ((("ghost", 0),), "ghost"),
+    ],
+)
+def test_an_owners_issue_that_somebody_else_has_changed_is_a_proposal(
+    changed_by: tuple[tuple[str, int], ...], proposed_by: str
+) -> None:
+    """Its author stands beside it all the same; it was built and merged as the owner's own wish."""
+    (goal,) = goals_in([replace(issue(labels=("critical",)), changed_by=changed_by)], OWNERS)
+    assert (goal.proposed_by, goal.priority) == (proposed_by, Priority.LOW if proposed_by else Priority.CRITICAL)
 
 
 def test_an_issue_becomes_a_goal_that_keeps_its_id() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from sisimpur.shared.model.change import PROTECTED, Change, needs_owner, usually_holds_keys
+from sisimpur.shared.model.change import PROTECTED, Change, needs_owner, started, usually_holds_keys
 from sisimpur.shared.model.scope import matches
 
 HARMLESS = Change("src/a.py", "modified", "100644", "100644")
@@ -67,6 +69,19 @@ HARMLESS = Change("src/a.py", "modified", "100644", "100644")
         ),
         *("shared/money/ledger.py", "shared/sandbox/bubblewrap.py", "shared/model/gate.py", "shared/repo/committer.py"),
         *("shared/system/outgoing.py", "agents/reviewer/rules/case.py", "agents/orchestrator/daemon.py"),
+        *("run.sh", "ops/start-web.sh", "docker/entrypoint-worker.sh", "serve.sh", "bin/migrate.sh", "launch.sh"),
+        *(".shellcheckrc", "ops/.shellcheckrc", ".hadolint.yaml", ".gitleaks.toml", ".gitleaksignore", ".semgrep.yml"),
+        *(".secrets.baseline", ".bandit", ".trivyignore", "pyrightconfig.json", "hatch.toml", ".lfsconfig", ".snyk"),
+        *(".yarn/releases/yarn-4.cjs", ".mvn/extensions.xml", "gradle/wrapper/gradle-wrapper.properties", "rules.bzl"),
+        *("buildSrc/build.kt", "next.config.mjs", "web/postcss.config.js", "fastlane/Fastfile", "Podfile", ".nycrc"),
+        *(
+            "Aptfile",
+            ".profile.d/start.sh",
+            "cdk.json",
+            "Pulumi.dev.yaml",
+            "base/kustomization.yaml",
+            "supervisor.conf",
+        ),
         *("fly.staging.toml", "render.yml", "serverless.yml", "pnpm-workspace.yaml", ".ebextensions/a.config"),
     ],
 )
@@ -92,6 +107,28 @@ def test_ordinary_files_need_no_owner(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        *("tests/cart.test.js", "web/cart.test.tsx", "web/cart.spec.ts", "web/__tests__/cart.js", "e2e/shop.mjs"),
+        *("pkg/cart_test.go", "core/tests/cart.rs", "src/test/java/shop/CartTest.java", "shop/CartTests.kt"),
+        *("spec/cart_spec.rb", "tests/CartTest.php", "test/cart_test.exs", "Shop.Tests/CartTests.cs", "tests/run.bats"),
+        *("tests/test_cart.c", "tests/check.sh", "cypress/cart.cy.js", "test/cart.dart", "CartSpec.scala"),
+        *("tests/Cart.test.JS", "tests/lib.pl", "tests/shop.lua"),
+    ],
+)
+def test_tests_that_are_not_run_here_are_the_owners(path: str) -> None:
+    """They are neither tests nor proof, and nobody sees what a change of theirs does to the owner's own checks."""
+    assert needs_owner([Change(path, "modified", "100644", "100644")]) == (path,)
+
+
+@pytest.mark.parametrize(
+    "path", ["tests/test_cart.py", "tests/cart.json", "tests/pages/cart.html", "web/cart.js", "src/contest.rs", "a.go"]
+)
+def test_other_files_are_not_taken_for_such_tests(path: str) -> None:
+    assert needs_owner([Change(path, "modified", "100644", "100644")]) == ()
+
+
+@pytest.mark.parametrize(
     ("change", "asked"),
     [
         pytest.param(HARMLESS, False, id="an ordinary edit"),
@@ -105,6 +142,33 @@ def test_ordinary_files_need_no_owner(path: str) -> None:
 )
 def test_what_needs_the_owner(change: Change, asked: bool) -> None:
     assert needs_owner([HARMLESS, change]) == ((change.path,) if asked else ())
+
+
+class Repository:
+    """A commit's files, as the mirror has them."""
+
+    def __init__(self, **files: str) -> None:
+        self._files = files
+
+    def tree(self, _: str) -> Sequence[Change]:
+        return [Change(path, "added", "", "100644") for path in self._files]
+
+    def read(self, _: str, path: str, limit: int = 0) -> bytes | None:
+        return self._files[path].encode()
+
+
+def test_a_script_that_a_deploy_starts_is_the_owners_whatever_it_is_called() -> None:
+    files = {
+        "Dockerfile": 'CMD ["/app/ops/web.sh"]',
+        "ops/web.sh": ". ./env.sh",
+        "env.sh": "",
+        "tidy.sh": "",
+        "main.py": "",
+    }
+    changed = ["env.sh", "ops/web.sh", "tidy.sh", "main.py", "app.py", "bin/tend", "LICENSE"]
+    files |= {"bin/tend": "", "LICENSE": "", "env.sh": "exec bin/tend LICENSE"}
+    assert started(Repository(**files), "c", changed) == ("env.sh", "ops/web.sh", "bin/tend")
+    assert started(Repository(**files, **{"shared/sandbox/bubblewrap.py": ""}), "c", ["main.py"]) == ("main.py",)
 
 
 def test_the_targets_own_patterns_come_on_top() -> None:

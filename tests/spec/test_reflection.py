@@ -176,7 +176,8 @@ def committed(answer: Committed | NothingChanged | str) -> Make:
         doors: Any = Refuses(answer)
         limits = CoderLimits(NANO, 600, 12, 120, ("**",))
         route: Any = lambda *_: Route(ModelChoice("m"))  # noqa: E731
-        coder = Coder(doors, doors, doors, CoderTickets(doors, route, limits, ManualClock(NOON)), doors, doors)
+        tickets = CoderTickets(doors, route, limits, ManualClock(NOON))
+        coder = Coder(doors, doors, doors, tickets, doors, doors, lambda *_: None)
         found = coder.code(Run(1, "coder", "2026-11-20", TASK.id, 1), TASK, "base", folder)
         assert isinstance(found, NotCoded)
         return DayFailure(TASK.id, "failed", found.reason)

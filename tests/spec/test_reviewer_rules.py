@@ -151,6 +151,14 @@ BAD = [
     bad("the coverage", "a.py", "Path('.coverage').unlink()\n", "knows it is tested", HIGH),
     bad("who calls", "a.py", "import sys\nsys._getframe(1)\n", "knows it is tested", MEDIUM, 2),
     bad("a file that no linter looks at", "a.py", "x = 1\n# ruff: noqa\n", "check switched off", MEDIUM, 2),
+    bad(
+        "a script that its only check does not read",
+        "run.sh",
+        "# shellcheck disable=SC2086\nrm $1\n",
+        "check switched off",
+        MEDIUM,
+    ),
+    bad("nor from a line on", "a.bash", "rm $1  # ShellCheck  disable=all\n", "check switched off", MEDIUM),
     bad("only one rule of a file", "a.py", "# flake8: noqa: E501\n", "check switched off", MEDIUM),
     bad("a file without types", "tests/test_a.py", "# mypy: ignore-errors\n", "check switched off", MEDIUM),
     # --- what the eye does not see

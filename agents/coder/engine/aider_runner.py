@@ -172,6 +172,7 @@ def _throw_away_git(folder: Path) -> None:
 MEMORY, PROCESSES, DISK = 1024, 128, 64  # MB, threads, MB that one run may take; a small edit takes 250, 9, 0
 MOST_RESULT = 1 << 20  # bytes
 LONGEST_DETAIL = 300  # characters
+MOST_REFUSED = 20  # paths that are told of one run
 RESULT_FILE = "result.json"  # in the folder where the launcher writes
 
 Text = Annotated[str, Field(max_length=aider_launcher.LONGEST)]
@@ -213,7 +214,8 @@ def answer(done: Finished, folder: Path, job: EngineJob, launcher: str) -> Engin
     end, detail, edited = _told(done, result, job, launcher)
     output = (done.output + done.errors).decode("utf-8", "replace")
     reply = result.reply if result and result.policy else ""
-    return EngineRun(end, one_line(detail, LONGEST_DETAIL), edited, output, done.seconds, reply)
+    refused = _refused(result) if result and result.policy else ()
+    return EngineRun(end, one_line(detail, LONGEST_DETAIL), edited, output, done.seconds, reply, refused)
 
 
 def _result(path: Path) -> Result | None:
@@ -243,9 +245,10 @@ def _told(done: Finished, result: Result | None, job: EngineJob, launcher: str) 
 
 def _by_result(result: Result, done: Finished) -> Told:
     end = ENDS.get(done.code, "crashed")
+    refused = f"refused {', '.join(paths)}" if (paths := _refused(result)) else ""
     words = {
-        "edited": f"edited {', '.join(result.edited)}{_refused(result)}",
-        "no edits": _refused(result).strip("; ") or f"the model answered without an edit: {result.reply or 'nothing'}",
+        "edited": "; ".join(filter(None, (f"edited {', '.join(result.edited)}", refused))),
+        "no edits": refused or f"the model answered without an edit: {result.reply or 'nothing'}",
         "edits failed": "its edits do not fit the files, also after three repetitions",
         "token limit": "the prompt or the answer is too long for the model",
         "api error": aider_command.api_message(result.errors[-1] if result.errors else ""),
@@ -254,12 +257,11 @@ def _by_result(result: Result, done: Finished) -> Told:
     return end, words[end], result.edited
 
 
-def _refused(result: Result) -> str:
-    """The paths that it wanted to write and may not."""
-    paths = [
-        subject for question, subject, yes in result.asks if not yes and question.startswith(aider_launcher.WRITES)
-    ]
-    return f"; refused {', '.join(dict.fromkeys(paths))}" if paths else ""
+def _refused(result: Result) -> tuple[str, ...]:
+    """The paths that it wanted to write and may not, each once."""
+    asks = (ask for ask in result.asks if ask[0].startswith(aider_launcher.WRITES))
+    paths = dict.fromkeys(one_line(subject, LONGEST_DETAIL) for _, subject, yes in asks if not yes)
+    return tuple(paths)[:MOST_REFUSED]
 
 
 def _by_words(done: Finished, who: str) -> Told:

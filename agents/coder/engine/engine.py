@@ -57,6 +57,7 @@ class EngineRun:
     output: str  # head and tail of what it printed
     seconds: float
     reply: str = ""  # what the model said last, if the engine tells
+    refused: tuple[str, ...] = ()  # paths that it wanted to write and may not, as the model spelled them
 
 
 def never() -> bool:

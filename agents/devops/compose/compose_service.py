@@ -36,6 +36,7 @@ from sisimpur.agents.devops.compose.compose_values import (
     texts,
     words,
 )
+from sisimpur.shared.config.settings_deploy import CAPABILITIES
 
 PROCESSES = 512  # of one container
 LOGGING = {"driver": "json-file", "options": {"max-size": "10m", "max-file": "3"}}
@@ -59,7 +60,7 @@ PLAIN: Mapping[str, Shape] = {  # passed on as they are
     "init": boolean,
     "stop_signal": matching(r"[A-Z0-9+]{1,20}", "the name of a signal"),
     "shm_size": matching(r"[0-9]{1,12}([bkmgBKMG][bB]?)?", "a size such as 64m"),
-    "cap_drop": each(matching(r"[A-Z_]{1,40}", "the name of a capability")),
+    "cap_add": each(matching("|".join(CAPABILITIES), f"one of {', '.join(CAPABILITIES)}")),
     "tmpfs": each(matching(r"/[^:\n]{0,300}(:[a-z0-9=,]{1,100})?", "a path in the container, from / on")),
 }
 WRITTEN_ANEW = frozenset(
@@ -68,7 +69,7 @@ WRITTEN_ANEW = frozenset(
 OURS = frozenset(  # dropped: said by us, or of no meaning here
     {"ports", "expose", "container_name", "labels", "annotations", "logging", "restart", "stop_grace_period"}
     | {"mem_limit", "mem_reservation", "memswap_limit", "cpus", "cpu_shares", "cpu_quota", "cpu_period", "pids_limit"}
-    | {"platform", "pull_policy", "attach", "develop", "profiles"}
+    | {"platform", "pull_policy", "attach", "develop", "profiles", "cap_drop"}
 )
 DEPLOY_OURS = frozenset(
     {"mode", "replicas", "resources", "restart_policy", "update_config", "rollback_config", "labels"}
@@ -76,7 +77,6 @@ DEPLOY_OURS = frozenset(
 IN_OURS = "only what runs beside the others in its own container may be run; take it out"
 REFUSED: Mapping[str, str] = {
     "privileged": "a container must not be more than its program; take it out",
-    "cap_add": "a container must not be more than its program; take it out",
     "devices": "devices of this machine are not given away; take it out",
     "network_mode": "name networks of the file in `networks` instead",
     "security_opt": "no-new-privileges is set by us; take it out",
@@ -245,6 +245,7 @@ def _limits(name: str, site: ComposeSite, service: ComposeService) -> dict[str, 
         "cpus": site.cpus,
         "pids_limit": PROCESSES,
         "security_opt": ["no-new-privileges:true"],
+        "cap_drop": ["ALL"],
     }
     if service.is_marked:
         found["init"] = service.written.get("init", True)

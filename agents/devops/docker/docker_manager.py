@@ -38,6 +38,7 @@ class Wanted:
     container_port: int
     memory: int  # MB
     cpus: float
+    capabilities: tuple[str, ...] = ()  # that it has besides; the others are dropped
 
 
 class DockerManager:
@@ -229,6 +230,8 @@ def _host_config(engine: docker.APIClient, wanted: Wanted) -> Any:
         init=True,
         restart_policy={"Name": "unless-stopped"},
         security_opt=["no-new-privileges"],
+        cap_drop=["ALL"],
+        cap_add=list(wanted.capabilities),
         mem_limit=memory,
         memswap_limit=memory,
         nano_cpus=int(wanted.cpus * 1_000_000_000),

@@ -111,6 +111,7 @@ class DockerfileDriver:
             container_port=settings.container_port,
             memory=settings.memory,
             cpus=settings.cpus,
+            capabilities=settings.capabilities,
         )
 
     def _end(self, container: Container, hurry: bool) -> None:

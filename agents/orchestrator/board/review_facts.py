@@ -12,7 +12,7 @@ from sisimpur.agents.orchestrator.board.pull_checks import PullChecks
 from sisimpur.agents.orchestrator.board.writing import CommitsOfAttempts, TestTurns, sent_back
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
-from sisimpur.shared.model.change import needs_owner
+from sisimpur.shared.model.change import needs_owner, started
 from sisimpur.shared.model.evidence import (
     OLD_FAILS,
     Answers,
@@ -59,7 +59,9 @@ class AttemptCommits:
             base = self._mirror.parent(commit)
             changes = self._mirror.changed(base, commit)
             paths, listed = tuple(change.path for change in changes), self._protected
-            branch = Branch(branch_name(known.id, known.title), base, commit, paths, needs_owner(changes, listed))
+            protected = {*needs_owner(changes, listed), *started(self._mirror, base, paths)}
+            theirs = tuple(path for path in paths if path in protected)
+            branch = Branch(branch_name(known.id, known.title), base, commit, paths, theirs)
             self._seen[commit] = SeenCommit(branch, _subject(self._mirror.diff(base, commit)))
         return self._seen[commit]
 

@@ -78,7 +78,7 @@ class Inbox:
 
     def _is_new(self, known: TaskRecord, comment: Comment) -> bool:
         """Of an owner, no text of ours (one account may be both), not followed yet."""
-        is_his = self.rules.is_owner(comment.author) and not comment.ours
+        is_his = self.rules.is_owner(comment.author, comment.author_id) and not comment.ours
         return is_his and not self.publishing.journal.outcome_of(self._key(known, comment))
 
     def _as_written(self, new: Sequence[Comment]) -> list[Comment]:

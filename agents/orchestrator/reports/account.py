@@ -51,6 +51,7 @@ class TaskAccount:
     stuck: str = ""  # on what, and since when, if only the owner can free it
     ways: tuple[str, ...] = ()  # what he may type then
     held_up: str = ""  # why it does not go on by itself either: it waits for one that is stuck
+    refused: tuple[str, ...] = ()  # paths that its engine wanted to write and may not
 
     @property
     def merged(self) -> bool:

@@ -311,6 +311,7 @@ class DayBooks:
             asks=self._asks(known, state),
             words=self._words(known),
             into=own_target(self._journal, known),
+            refused=self._clean(known.refused),
         )
         task = self._with_obstacle(task, card)
         return self._with_evidence(task) if task.merged else task

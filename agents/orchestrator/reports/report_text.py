@@ -130,10 +130,13 @@ def failed(account: DayAccount, command: str) -> Iterator[str]:
 
 
 def wrong(account: DayAccount) -> Iterator[str]:
-    """Phases that had a problem, what stops the spending, what nobody touches."""
+    """Phases that had a problem, what stops the spending, what an engine was refused, what nobody touches."""
     yield from (f"{trouble.phase}: {harmless(trouble.text)}" for trouble in account.troubles)
     if account.stopped:
         yield f"nothing is spent: {harmless(account.stopped)}"
+    for task in account.tasks:
+        if task.refused and task.is_of_the_day:
+            yield f"{named(task)}: {harmless('its engine was refused to write ' + ', '.join(task.refused))}"
     yield from (harmless(line) for line in account.blocked)
 
 

@@ -1,12 +1,13 @@
 """Issues at the forge -> goals. Pure.
 
 Whose wish it is decides what it may lead to: an issue of the owner is as good as a line of VISION.md; what somebody
-else asks for is a proposal, planned and built like a goal, but never merged without the owner.
+else asks for is a proposal, planned and built like a goal, but never merged without the owner. An issue whose text or
+title somebody else has changed says what that one wants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE
@@ -20,13 +21,21 @@ MOST_LINES, LONGEST_LINE = 40, 300
 
 @dataclass(frozen=True)
 class InboxRules:
-    """Of the owner's configuration. `label` empty: only issues of the owners count."""
+    """Of the owner's configuration. `label` empty: only issues of the owners count.
 
-    owners: tuple[str, ...] = ()  # logins
+    `first_id`: the number that an owner's login had when it was first seen, perhaps now.
+    """
+
+    owners: tuple[str, ...] = ()  # `login`, or `login#number`
     label: str = ""
+    first_id: Callable[[str, int], int] = lambda _, number: number
 
-    def is_owner(self, login: str) -> bool:
-        return login.casefold() in {owner.casefold() for owner in self.owners}
+    def is_owner(self, login: str, number: int = 0) -> bool:
+        """An account that got a login of an owner's later has another number, and is a stranger."""
+        named = {owner.partition("#")[0]: owner.partition("#")[2] for owner in map(str.casefold, self.owners)}
+        if (name := login.casefold()) not in named:
+            return False
+        return number == (int(named[name]) if named[name] else self.first_id(name, number))
 
     @property
     def takes_issues(self) -> bool:
@@ -85,19 +94,20 @@ def _own(goals: Iterable[Goal]) -> tuple[Goal, ...]:
 
 def _counts(issue: Issue, rules: InboxRules) -> bool:
     if not rules.label:
-        return rules.is_owner(issue.author)
+        return rules.is_owner(issue.author, issue.author_id)
     return rules.label.casefold() in {label.casefold() for label in issue.labels}
 
 
 def _goal(issue: Issue, rules: InboxRules) -> Goal:
     lines = [one_line(line, LONGEST_LINE) for line in issue.body.splitlines() if line.strip()]
-    is_his = rules.is_owner(issue.author)
+    others = [login for login, number in issue.changed_by if not rules.is_owner(login, number)]
+    is_his = rules.is_owner(issue.author, issue.author_id) and not others
     return Goal(
         id=f"{ISSUE}{issue.number}",
         title=one_line(issue.title, 200) or f"Issue {issue.number}",
         details=tuple(lines[:MOST_LINES]),
         priority=_priority(issue.labels) if is_his else Priority.LOW,
-        proposed_by="" if is_his else issue.author,
+        proposed_by="" if is_his else (others or [issue.author])[0],
     )
 
 

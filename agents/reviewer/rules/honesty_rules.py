@@ -20,6 +20,7 @@ UNCHECKED = re.compile(  # for all of a file
     r"#\s*(?:(?:ruff|flake8)\s*:\s*noqa\b|mypy\s*:\s*ignore-errors|pylint\s*:\s*(?:skip-file|disable=all))",
     re.IGNORECASE,
 )
+UNREAD = re.compile(r"#\s*shellcheck\s+.*\bdisable=", re.IGNORECASE)
 RULE = "knows it is tested"
 
 RUNNERS = {"pytest", "_pytest", "unittest", "nose", "test", "tests", "py.test", "xdist", "coverage"}
@@ -65,10 +66,13 @@ def findings(case: Case) -> Iterator[Finding]:
 
 
 def _unchecked(file: ChangedFile) -> Iterator[Finding]:
-    """A goal may be measured by what a linter finds."""
+    """A goal may be measured by what a linter finds, and a script is merged by it."""
     for number, text in file.added.items():
         if file.is_python and UNCHECKED.search(text):
             what = "no linter looks at this file any more; mend what it finds, or say at one line why it is right"
+            yield file.finding(number, MEDIUM, "check switched off", what)
+        if file.path.endswith((".sh", ".bash")) and UNREAD.search(text):
+            what = "the tool that stands in for tests of this script is told to look away; mend what it finds"
             yield file.finding(number, MEDIUM, "check switched off", what)
 
 
