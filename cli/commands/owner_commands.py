@@ -234,14 +234,19 @@ def _found(records: Records, id_: str) -> tuple[str, State]:
 
 
 def _answers(records: Records) -> OwnerAnswers:
-    return OwnerAnswers(records.store, records.gates, records.clock)
+    return OwnerAnswers(records.store, records.gates, records.clock, records.journal)
 
 
 def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
     with open_records(arguments.home) as records:
         id_, source = _found(records, arguments.id)
-        target = _answers(records).move(id_, source, word, arguments.why)
+        answers = _answers(records)
+        if word == "retry" and not arguments.again:
+            answers.require_again(id_, source)
+        target = answers.move(id_, source, word, arguments.why)
         moved = "your words wait for the coder" if target is source else f"{source} -> {target}"
+        if word == "cancel" and target is not State.FAILED:
+            moved += ", as it was before its retry"
         print(f"{id_}: {moved}; {how_it_goes_on(records.db, records.home)}")
     return 0
 

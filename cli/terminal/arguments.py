@@ -39,6 +39,7 @@ class Arguments:
     why: str = ""
     text: str = ""
     over: str = ""
+    again: bool = False
     script: str = ""
     port: int = 0
     agent: str = ""

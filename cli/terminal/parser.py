@@ -154,13 +154,19 @@ def _answers(commands: CommandLine) -> None:
             "what the coder should do differently",
             " --why 'use a file'",
         ),
-        "cancel": ("take a task out of the queue; retry brings it back", "a remark for the record", ""),
+        "cancel": (
+            "take a task out of the queue, or a retry back that is not begun",
+            "a remark for the record",
+            "",
+        ),
         "unblock": ("let a task begin without those that it waits for", "a remark for the record", ""),
     }
     for name, (help_, why, more) in reasons.items():
         answer = commands.add(DAY, name, f"commands.owner_commands:{name}", help_, f"{name} 20261122-01{more}")
         answer.add_argument("id", metavar="ID", help="the task, or how its id begins")
         answer.add_argument("--why", required=name == "reject", metavar="TEXT", help=why)
+        if name == "retry":
+            answer.add_argument("--again", action="store_true", help="also of what is done: do it once more")
         if name == "approve":
             over = "settle one finding of its review, by the number that `show ID` gives it; approve nothing else"
             answer.add_argument("--over", default="", metavar="FINDING", help=over)

@@ -97,7 +97,7 @@ def _gates(records: Records, task: str, state: State) -> list[str]:
         f"over {one.finding}: your word{f', {one.why}' if one.why else ''}" for one in records.gates.ruled_over(task)
     ]
     parked = records.gates.parked(task) if state is State.IN_REVIEW else None
-    if parked and records.gates.is_approved(task, parked.subject):
+    if parked and records.gates.is_approved(parked):
         return [*lines, "you have approved it; it is merged when the team works next"]
     return [*lines, *(f"waits for you: {reason}" for reason in (parked.reasons if parked else ()))]
 

@@ -186,7 +186,7 @@ def _line(card: Card) -> str:
 
 def _is_parked(card: Card, records: Records) -> bool:
     parked = records.gates.parked(card.id) if card.state is State.IN_REVIEW else None
-    return parked is not None and not records.gates.is_approved(card.id, parked.subject)
+    return parked is not None and not records.gates.is_approved(parked)
 
 
 def _has_failed(card: Card, seen: Snapshot) -> bool:

@@ -26,7 +26,15 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import SCHEMA, Database, statements
-from sisimpur.shared.store.gate_book import MOST_KEPT, AwaitingOwner, GateRepository, RuledOver, Ruling, reviewed_form
+from sisimpur.shared.store.gate_book import (
+    MOST_KEPT,
+    AwaitingOwner,
+    GateRepository,
+    RuledOver,
+    Ruling,
+    reviewed_form,
+    reworded,
+)
 from sisimpur.shared.store.journal import Journal
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -166,8 +174,22 @@ def test_an_approval_is_about_exactly_one_change(
 ) -> None:
     for kind, subject in said:
         book.rule("t", Ruling(kind, subject, "", NOW))  # type: ignore[arg-type]
-    assert book.is_approved("t", "s1") is approved
-    assert not book.is_approved("u", "s1")
+    assert book.is_approved(AwaitingOwner("t", "s1", ())) is approved
+    assert not book.is_approved(AwaitingOwner("u", "s1", ()))
+
+
+def test_an_approval_is_for_the_words_that_the_owner_read_beside_the_change(book: GateRepository) -> None:
+    terms = (("its goal", "A"), ("its text", "T"))
+    book.park(AwaitingOwner("t", "s1", ("why",), terms=terms), NOW)
+    asked = book.parked("t")
+    assert asked and asked.terms == terms
+    book.rule("t", Ruling("approve", "s1", "", NOW, asked.terms))
+    assert book.is_approved(asked)
+    assert book.is_approved(replace(asked, terms=(("its goal", "A"),))), "what nobody can read now is not another"
+    assert not book.is_approved(replace(asked, terms=(("its goal", "B"), ("its text", "T"))))
+    assert reworded(terms, (("its goal", ""), ("its text", "T"))) == (
+        'when you approved it, its goal said "A"; now nothing: approve it again, or reject it',
+    )
 
 
 def test_what_the_coder_says_is_about_one_commit_or_about_the_task(book: GateRepository) -> None:

@@ -330,7 +330,7 @@ class DayBooks:
     def _asks(self, known: TaskRecord, state: State) -> tuple[str, ...]:
         """Nothing once he has answered."""
         parked = self._tasks.waiting(known) if state is State.IN_REVIEW else None
-        if parked is None or self._tasks.gates.is_approved(known.id, parked.subject):
+        if parked is None or self._tasks.gates.is_approved(parked):
             return ()
         return self._clean(parked.reasons)
 
