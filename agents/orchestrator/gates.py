@@ -288,7 +288,7 @@ class Gatekeeper:
 
     def _gone(self, known: TaskRecord, found: ReviewState) -> str:
         if found.goal != "early":
-            return "its goal is gone: removed from VISION.md, or its issue was closed"
+            return "its goal is gone: removed from VISION.md or ticked off there, or its issue was closed"
         is_more = too_early(known, self._books.journal.tasks_on(known.branch))
         words = "to do for its goal" if is_more else f"on {known.branch} now than it was made of"
         return f"there is more {words}: it is made anew when that is done"

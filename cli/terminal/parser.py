@@ -163,7 +163,7 @@ def _answers(commands: CommandLine) -> None:
     }
     for name, (help_, why, more) in reasons.items():
         answer = commands.add(DAY, name, f"commands.owner_commands:{name}", help_, f"{name} 20261122-01{more}")
-        answer.add_argument("id", metavar="ID", help="the task, or how its id begins")
+        answer.add_argument("id", metavar="ID", help="the task, or how its id begins or ends")
         answer.add_argument("--why", required=name == "reject", metavar="TEXT", help=why)
         if name == "retry":
             answer.add_argument("--again", action="store_true", help="also of what is done: do it once more")
@@ -181,7 +181,7 @@ def _other_answers(commands: CommandLine) -> None:
         "run the tests of a change again; no model is asked",
         "retest 20261122-01",
     )
-    retest.add_argument("id", metavar="ID", help="the task, or how its id begins")
+    retest.add_argument("id", metavar="ID", help="the task, or how its id begins or ends")
     words = commands.add(
         DAY,
         "answer",
@@ -189,7 +189,7 @@ def _other_answers(commands: CommandLine) -> None:
         "answer the questions of a goal, or try a task again with your words",
         "answer g-1f3a 'the old address stays'",
     )
-    words.add_argument("id", metavar="ID", help="the goal or the task, or how its id begins; see: status")
+    words.add_argument("id", metavar="ID", help="the goal or the task, or how its id begins or ends; see: status")
     words.add_argument("text", metavar="TEXT", help="your answer; the planner, or the coder, reads it")
 
 
@@ -203,7 +203,7 @@ def _views(commands: CommandLine) -> None:
     show = views(
         LOOKING, "show", "views.show:show", "show a task: its text, history, cost and pull request", "show 20261122-01"
     )
-    show.add_argument("id", metavar="ID", help="the task, or how its id begins")
+    show.add_argument("id", metavar="ID", help="the task, or how its id begins or ends")
     views(LOOKING, "prs", "views.pulls:prs", "list the pull requests of the team")
     views(LOOKING, "research", "views.memory:research", "list what was looked up on the web, and where its notes are")
     views(

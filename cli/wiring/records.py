@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -208,12 +208,18 @@ def aider_python(configured: str) -> Path:
     return python
 
 
-def find(store: TaskStore, id_: str) -> tuple[str, State]:
-    """Find the task with this id, or the only one whose id begins so."""
+def fits(id_: str, typed: str) -> bool:
+    """Tell whether an id begins so, or its last part is this: `20261120-01` is `01` and `1`, `g-1f3a2b` is `1f3a2b`."""
+    last = id_.rpartition("-")[2]
+    return bool(typed) and (id_.startswith(typed) or typed in (last, last.lstrip("0")) or id_.endswith(f"-{typed}"))
+
+
+def find(store: TaskStore, id_: str, usual: Collection[State] = ()) -> tuple[str, State]:
+    """Find the task with this id, or the only one that it fits; of several the only one in a `usual` folder."""
     every = [(name, state) for state, names in store.names().items() for name in names]
-    found = [(name, state) for name, state in every if name == id_] or [
-        (name, state) for name, state in every if id_ and name.startswith(id_)
-    ]
+    found = [one for one in every if one[0] == id_] or [one for one in every if fits(one[0], id_)]
+    if len(found) > 1 and len(here := [one for one in found if one[1] in usual]) == 1:
+        found = here
     if not found:
         raise Misconfigured(f"there is no task {id_!r}; see: python main.py tasks")
     if len(found) > 1:

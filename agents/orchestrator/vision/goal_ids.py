@@ -105,12 +105,22 @@ def wordings(vision: Vision) -> dict[str, str]:
     return {goal.id: wording(goal) for goal in vision.goals} | {note_id(remark): "" for remark in remarks}
 
 
+def own_words_of(vision: Vision) -> Iterable[str]:
+    """Each line that the owner wrote; no issue's, which may be a stranger's."""
+    for goal in vision.goals:
+        if not goal.id.startswith(ISSUE):
+            yield from (goal.title, *goal.details)
+    yield from (remark.text for remark in (*vision.ideas, *vision.notes, *vision.unread))
+
+
 def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
     """Why the vision does not want a task any more that was planned for this goal in this wording; empty: it does."""
     if not goal_id:
         return ""  # the owner dropped it himself
     goal = next((goal for goal in vision.goals if goal.id == goal_id), None)
     is_from_issue = goal_id.startswith(ISSUE)
+    if goal is None and any(goal.id == goal_id for goal in vision.done):
+        return "you have ticked its goal off in VISION.md: it is done"
     if goal is None:
         gone = "its issue was closed, or does not count any more"
         return gone if is_from_issue else "its goal was removed from VISION.md"
