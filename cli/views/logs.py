@@ -40,7 +40,7 @@ WORDS = {
 def logs(arguments: Arguments) -> int:
     """Print log lines. Ctrl-C ends `--follow`: 130, as with every interrupted command."""
     home = Home(arguments.home)
-    require_home(home)
+    require_home(home, looking=True)
     print_line = _print_raw if arguments.json else _print_words
     tail = Tail(home.logs)
     try:

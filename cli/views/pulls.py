@@ -20,7 +20,7 @@ MOST_KEPT = 4 << 20  # bytes of what the forge showed last
 
 
 def prs(arguments: Arguments) -> int:
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         rows, problem = pulls(records)
     if arguments.json:
         return print_json(rows)

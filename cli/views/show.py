@@ -18,7 +18,7 @@ from sisimpur.shared.store.task_records import Attempt, Waivers
 
 
 def show(arguments: Arguments) -> int:
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         id_, state = find(records.store, arguments.id)
         facts = _facts(records, id_, state)
         change = pull_text(records, facts["pulls"][0]["number"]) if facts["pulls"] and not arguments.json else ""

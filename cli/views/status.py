@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
-from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
+from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks, told_once
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.agents.orchestrator.vision.guards_told import changes
 from sisimpur.cli.terminal.arguments import Arguments
@@ -50,7 +50,7 @@ class PendingAnswer:
 
 def status(arguments: Arguments) -> int:
     try:
-        with open_records(arguments.home) as records:
+        with open_records(arguments.home, looking=True) as records:
             facts, now = _facts(records), records.clock.now()
     except Misconfigured:
         without_settings(arguments)
@@ -104,7 +104,7 @@ def _facts(records: Records) -> dict[str, Any]:
         *capped,
         *(_deploys_paused(records) if _deploys_at_all(records) else ()),
         *_answers(records, seen),
-        *_freed(records, stuck),
+        *_freed(records, told_once(stuck)),
     ]
     return {
         "home": str(records.home.root),

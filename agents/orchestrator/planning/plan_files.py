@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
-from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
 from sisimpur.agents.orchestrator.board.transitions import Transitions
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, beside
 from sisimpur.agents.orchestrator.integration.partial_goals import finished, left_before, planned
@@ -97,7 +97,7 @@ class PlanPage:
         said = {
             goal.id: (*filter(None, [known.seen(goal)]), *beside(known.words(goal))) for goal in accepted.vision.goals
         }
-        more = daily_planner.Beside(questions, self.cap(day), notes, proposed, stuck_tasks(seen), said)
+        more = daily_planner.Beside(questions, self.cap(day), notes, proposed, told_once(stuck_tasks(seen)), said)
         more = replace(more, guards_before=self.plans.guards_before(day))
         text = daily_planner.render(plan, accepted.vision, seen.board, more)
         own = map(self.clean, own_words_of(accepted.vision))

@@ -66,10 +66,14 @@ def points(change: float) -> str:
 
 def few(lines: Iterable[str], most: int = 30, room: int = 20_000) -> str:
     """Bullets, at most so many and in so many characters; a number says how many more there are. None is cut."""
-    found = list(lines)
-    fitting = [at for at in range(len(found)) if len(bullets(found[: at + 1])) <= room][:most]
-    rest = len(found) - len(fitting)
-    return bullets([*found[: len(fitting)], *([f"and {rest} more"] if rest else [])])
+    found, taken = list(lines), list[str]()
+    for line in found[:most]:
+        room -= len(bullets([line])) + bool(taken)
+        if room < 0:
+            break
+        taken.append(line)
+    rest = len(found) - len(taken)
+    return bullets([*taken, *([f"and {rest} more"] if rest else [])])
 
 
 def brief(lines: Iterable[str]) -> str:
