@@ -46,6 +46,9 @@ class PendingAnswer:
     text: str
     command: str
     others: tuple[str, ...] = ()
+    kind: str = ""  # change, failed, stuck; empty: money or deploys
+    title: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 def status(arguments: Arguments) -> int:
@@ -291,18 +294,23 @@ def _answers(records: Records, seen: Snapshot) -> Iterator[PendingAnswer]:
     for card in _by_risk(seen, records):
         others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
         text = "; ".join(filter(None, (f"{_line(card)}: {_reasons(card, records)}", _unseen(card, records))))
-        yield PendingAnswer(card.id, text, command(home, "approve", card.id), others)
+        found, title = records.gates.parked(card.id), card.spec.title if card.spec else ""
+        reasons = found.reasons if found else ()
+        yield PendingAnswer(card.id, text, command(home, "approve", card.id), others, "change", title, reasons)
     for card in seen.board.cards:
         if _has_failed(card, seen):
             text = f"{_line(card)}: failed: {_last_note(card, seen)}"
-            yield PendingAnswer(card.id, text, command(home, "retry", card.id), (f"retry {card.id} --why TEXT",))
+            title, reasons = card.spec.title if card.spec else "", (_last_note(card, seen),)
+            again = (f"retry {card.id} --why TEXT",)
+            yield PendingAnswer(card.id, text, command(home, "retry", card.id), again, "failed", title, reasons)
 
 
 def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnswer]:
     for one in stuck:
         first, *others = one.ways
         text = f"{one.task}  {one.title}: {one.words}"
-        yield PendingAnswer(one.task, text, command(records.home.root, *first.split()), tuple(others))
+        typed = command(records.home.root, *first.split())
+        yield PendingAnswer(one.task, text, typed, tuple(others), "stuck", one.title, (one.words,))
 
 
 def _group(answer: dict[str, Any]) -> list[str]:

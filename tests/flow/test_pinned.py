@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -142,4 +143,14 @@ def test_what_is_merged_is_done_once_more_only_if_the_owner_says_so_and_a_cancel
         assert "backlog -> completed, as it was before its retry" in capsys.readouterr().out
     assert (day.run_day(), day.states()) == ([], {ID: "completed"})
     assert typed_by_the_owner(day, "status") == 0
-    assert "says nothing to us" not in capsys.readouterr().out
+    assert "which means nothing" not in capsys.readouterr().out
+
+
+def test_what_waits_is_structured_for_scripts(day: Stage, capsys: pytest.CaptureFixture[str]) -> None:
+    words_of("VISION.md", "- Fix the sum in app.py\n", "")(day)
+    day.run_day()
+    assert typed_by_the_owner(day, "status", "--json") == 0
+    (waits,) = json.loads(capsys.readouterr().out)["answers"]
+    assert (waits["kind"], waits["task"], waits["title"]) == ("change", ID, "Fix the sum")
+    assert len(waits["reasons"]) == 1 and "its goal said" in waits["reasons"][0]
+    assert waits["command"].endswith(f"approve {ID}")

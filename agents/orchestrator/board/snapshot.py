@@ -156,7 +156,8 @@ def _one_per_id(found: Iterable[Filed], known: Mapping[str, TaskRecord]) -> tupl
 
 
 def _meaningless(card: Card) -> str:
-    return f"{card.state}/{card.id}.md: moved here from {card.seen_in}, which says nothing to us; move it to backlog"
+    moved = f"was moved from {card.seen_in}/ to {card.state}/, which means nothing"
+    return f"{card.state}/{card.id}.md: {moved}; move it back, or to backlog/ to have it done again"
 
 
 def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, backed_off: str) -> Card:

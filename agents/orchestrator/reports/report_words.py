@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # `status` and `budget` say some of these words, and load no 
 
 HOURS = 24
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
+QUESTION = 300  # of a question: it has to be read to be answered
 MOST, ROOM = 8, 950  # lines and characters of one section there: chats cut what is longer; the report has it all
 
 COLUMNS = {
@@ -25,6 +26,15 @@ COLUMNS = {
     State.COMPLETED: "Done",
     State.FAILED: "Failed",
 }
+
+
+def in_sentences(text: str, most: int) -> str:
+    """Harmless words, whole, or as many whole sentences of them as there is room for."""
+    line = harmless(text, len(text) + most)
+    if len(line) <= most:
+        return line
+    end = max(line.rfind(mark, 0, most) for mark in (". ", "? ", "! ", "; "))
+    return f"{harmless(line[: end + 1])} […]" if end > most // 4 else harmless(text, most)
 
 
 def named(task: TaskAccount) -> str:
