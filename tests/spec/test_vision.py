@@ -13,10 +13,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from sisimpur.agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, render
 from sisimpur.agents.orchestrator.vision.goal_ids import unwanted
 from sisimpur.agents.orchestrator.vision.vision_parser import MAX_GOALS, difference, parse
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.work import Priority, Remark, Vision
+from sisimpur.shared.model.lifecycle import Board
+from sisimpur.shared.model.work import DailyPlan, Priority, Remark, Vision
 from sisimpur.shared.system.markdown import MAX_CHARACTERS, outline
 from sisimpur.shared.words.meaning import SAME_GOAL, likeness
 from tests.spec.goal_pairs import DIFFERENT, SAME
@@ -473,3 +475,12 @@ def test_two_hundred_reworded_goals_are_matched_in_reasonable_time() -> None:
     after = read("## Priority: HIGH\n" + "".join(f"- {' '.join(goal[:-1])} other\n" for goal in goals), before)
     assert time.process_time() - began < 5
     assert ids(after) == ids(before)
+
+
+def test_goals_that_differ_only_in_how_letters_are_written_are_planned_once() -> None:
+    vision = read("## Priority: HIGH\n- Caf\u00e9 page\n- Cafe\u0301 page\n- Caf\u200b\u00e9 page\n- Cafe page\n")
+    assert len(set(ids(vision))) == 4, "each keeps its own id"
+    assert [goal.line for goal in goals_to_plan(vision, (), (), ())] == [2, 5]
+    page = render(DailyPlan("2026-11-20"), vision, Board(()), Beside((), 0))
+    assert 'VISION.md, line 3: "Cafe\u0301 page" is the same as line 2; it is planned once' in page
+    assert page.count("is the same as") == 2

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.text import visible
 from sisimpur.shared.model.work import Goal, Remark, Vision
 from sisimpur.shared.words.meaning import SAME_GOAL, likeness
 
@@ -103,6 +104,17 @@ def wordings(vision: Vision) -> dict[str, str]:
     """What a question can be about, as it is worded now: goals, and notes (another wording is another id)."""
     remarks = vision.notes + vision.unread
     return {goal.id: wording(goal) for goal in vision.goals} | {note_id(remark): "" for remark in remarks}
+
+
+def doubles(goals: Sequence[Goal]) -> Mapping[str, Goal]:
+    """The goals that say what one before them says, but for how their letters are written -> that one."""
+    first: dict[Hashable, Goal] = {}
+    found = {}
+    for goal in goals:
+        said = tuple(unicodedata.normalize("NFC", visible(line)) for line in (goal.title, *goal.details))
+        if (one := first.setdefault(said, goal)) is not goal:
+            found[goal.id] = one
+    return found
 
 
 def own_words_of(vision: Vision) -> Iterable[str]:
