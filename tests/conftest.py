@@ -25,6 +25,7 @@ OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "PING", "SISIMP
 OURS = ("SISIMPUR_EVERY_POINT", "SISIMPUR_ACCEPT")  # `make crash`; what is accepted is written (accepted.py)
 
 os.environ["HOME"] = "/nonexistent/home-of-a-test"
+os.environ["TZ"] = "UTC"
 for _name in [name for name in os.environ if name.startswith(OWNERS) and name not in OURS]:
     del os.environ[_name]
 

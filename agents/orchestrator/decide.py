@@ -205,6 +205,8 @@ def asks_owner(card: Card, board: Board) -> bool:
 
 def _unwanted(cards: Sequence[Card], _: Board) -> Iterator[Move]:
     for card in cards:
+        if card.refreshes:  # the gates decide about it: it may have been approved
+            continue
         if card.unwanted and card.spec and card.state in (State.BACKLOG, State.IN_PROGRESS):
             yield CancelTask(card.id, card.unwanted)
 

@@ -206,12 +206,12 @@ class Gatekeeper:
         self._publish(known, found)
         text = gate_text.waiting(known.id, reasons, found.commit if self._review.owners else "")
         self._review.publishing.waiting(self._review.address(known, found.commit), text, self._books.now())
-        self._review.gates.park(AwaitingOwner(known.id, found.subject, reasons), self._books.now())
+        self._review.gates.park(AwaitingOwner(known.id, found.subject, reasons, None, found.terms), self._books.now())
         self._books.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
 
     def _merge(self, known: TaskRecord, found: ReviewState) -> None:
         to, into = self._review.address(known, found.commit), self._review.branches.target(known)
-        if self._is_outdated(known) or not self._books.transitions.is_as_asked(known):
+        if self._is_outdated(known) or not self._books.transitions.says_still(known.id, found.asked):
             return  # the next look finds it
         self._publish(known, found)
         if found.approved:
@@ -288,7 +288,7 @@ class Gatekeeper:
 
     def _gone(self, known: TaskRecord, found: ReviewState) -> str:
         if found.goal != "early":
-            return "its goal is gone: removed from VISION.md, or its issue was closed"
+            return "its goal is gone: removed from VISION.md or ticked off there, or its issue was closed"
         is_more = too_early(known, self._books.journal.tasks_on(known.branch))
         words = "to do for its goal" if is_more else f"on {known.branch} now than it was made of"
         return f"there is more {words}: it is made anew when that is done"

@@ -8,7 +8,7 @@ from functools import partial
 
 from sisimpur.agents.orchestrator.act import Acts
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
-from sisimpur.agents.orchestrator.board.review_facts import ReviewFacts
+from sisimpur.agents.orchestrator.board.review_facts import OwnerNotes, ReviewFacts
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
 from sisimpur.agents.orchestrator.decide import Move, Rest, StackRun, asks_owner, next_move, takes_long
@@ -64,14 +64,14 @@ class Look:
     def load(self, held: str, is_open: bool) -> Snapshot:
         """`held`: see Board. Not `is_open`: nothing long is begun."""
         rules, transitions = self._rules, self._transitions
-        vision, guards, unseen = rules.wanted(), rules.guards(), rules.unseen()
+        vision, notes = rules.wanted(), OwnerNotes(rules.guards(), rules.unseen())
         facts = BoardFacts(
             vision,
             rules.limits,
             rules.policy,
             rules.open_pulls,
             commit_at=self._facts.branches.mirror.attempt,
-            at_the_gates=lambda known: self._facts.submission(known, vision, guards, unseen),
+            at_the_gates=lambda known, spec: self._facts.submission(known, spec, vision, notes),
             used=self._facts.ledger.used_by,
             writing=self._facts.turns.of_qa,
             backed_off=transitions.backed_off,

@@ -175,7 +175,7 @@ class Days:
 
     def _owner(self, records: Records) -> bool:
         """Whether anything was approved."""
-        answers = OwnerAnswers(records.store, records.gates, self.clock)
+        answers = OwnerAnswers(records.store, records.gates, self.clock, records.journal)
         forge = records.forge()
         heads = {pull.head: pull.head_sha for pull in (forge.list_pulls() if forge else ())}
         found = False
@@ -183,7 +183,7 @@ class Days:
             parked = records.gates.parked(task.id) if task.seen_in is State.IN_REVIEW else None
             goal = self._goal_of(records, task)
             head = next((sha for name, sha in heads.items() if name.startswith(f"agent/{task.id}-")), "")
-            if parked is None or records.gates.is_approved(task.id, parked.subject) or not goal or not head:
+            if parked is None or records.gates.is_approved(parked) or not goal or not head:
                 continue
             if self._is_right(goal, head):
                 answers.approve(task.id, State.IN_REVIEW, "")

@@ -69,7 +69,8 @@ def plan(arguments: Arguments) -> int:
         wanted = {goal.id: goal for goal in open_goals(records.plans, records.journal, vision, records.day())}
         _, roadmap = laid_out(records, vision)
         goals = [wanted[id_] for id_ in next_goals(roadmap, records.day()) if id_ in wanted]
-    for name, some in (("new", change.new), ("changed", change.changed), ("removed", change.removed)):
+    gone = [goal for goal in change.removed if goal not in change.done]
+    for name, some in (("new", change.new), ("changed", change.changed), ("done", change.done), ("removed", gone)):
         for goal in some:
             print(f"{name:<8} {goal.id}  {plain(goal.title)} ({goal.priority})")
     for warning in vision.warnings:

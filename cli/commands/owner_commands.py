@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -16,7 +17,7 @@ from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.views.tasks import snapshot
-from sisimpur.cli.wiring.records import Records, find, open_records
+from sisimpur.cli.wiring.records import Records, find, fits, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.text import one_line
@@ -25,8 +26,8 @@ from sisimpur.shared.money.token_budget import cents, dollars
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import Waivers
-from sisimpur.shared.system.clock import Clock, SystemClock
-from sisimpur.shared.system.paths import Home, create_text
+from sisimpur.shared.system.clock import Clock, SystemClock, machine_zone
+from sisimpur.shared.system.paths import Home, create_text, read_text, write_text
 
 if TYPE_CHECKING:
     from sisimpur.shared.repo.remote import Remote
@@ -48,6 +49,8 @@ PROGRESS = """# Progress
 
 No day has been run yet. Each day writes this page anew.
 """
+CURRENCY = re.compile(r"^(?:US)?\$\s*|\s*(?:\$|USD|dollars?)$", re.IGNORECASE)
+COMMA = re.compile(r",(?=\d{1,2}$)")  # 7,50; what 1,000 means nobody knows
 LONGEST_WHY, LONGEST_ANSWER = 500, 1_000  # characters
 
 
@@ -56,13 +59,23 @@ LONGEST_WHY, LONGEST_ANSWER = 500, 1_000  # characters
 
 def init(arguments: Arguments) -> int:
     home = Home(arguments.home)
+    is_new = not (home.config / "schedules.yaml").exists()
     print(make_home(home, arguments.target, arguments.branch))
+    if is_new and (zone := machine_zone(os.environ)) != "UTC":
+        print(take_zone(home, zone))
     print(f"home: {home.root}")
     print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then type:")
     print(f"  {command(home.root, 'doctor')}")
     print(f"  {command(home.root, 'run-day')}    (one day, now)")
     print(f"  {command(home.root, 'start')}    (every day, at the times in config/schedules.yaml)")
     return 0
+
+
+def take_zone(home: Home, zone: str) -> str:
+    """Let the days be those of this time zone; return a line about it."""
+    schedule = home.config / "schedules.yaml"
+    write_text(schedule, read_text(schedule).replace("time_zone: UTC", f"time_zone: {zone}", 1))
+    return f"time zone: {zone}, as this machine has it (time_zone in {schedule})"
 
 
 def make_home(home: Home, target: str, branch: str = "") -> str:
@@ -171,7 +184,7 @@ def approve(arguments: Arguments) -> int:
     With `--over` one finding is settled, and nothing else is approved.
     """
     with open_records(arguments.home) as records:
-        id_, state = find(records.store, arguments.id)
+        id_, state = find(records.store, arguments.id, () if arguments.over else (State.IN_REVIEW,))
         if arguments.over:
             finding = _answers(records).approve_over(id_, state, arguments.over, arguments.why)
             told = f"over {finding.rule} at {finding.path}:{finding.line}, in later commits, too"
@@ -185,7 +198,7 @@ def approve(arguments: Arguments) -> int:
 def unblock(arguments: Arguments) -> int:
     """Let a task begin without those that it waits for; kept as the owner's word."""
     with open_records(arguments.home) as records:
-        id_, _ = find(records.store, arguments.id)
+        id_, _ = find(records.store, arguments.id, (State.BACKLOG,))
         board = snapshot(records).board
         without = begins_without(board.by_id[id_], board)
         Waivers(records.db).keep(id_, without, _why(arguments.why), records.clock.now())
@@ -196,7 +209,7 @@ def unblock(arguments: Arguments) -> int:
 def retest(arguments: Arguments) -> int:
     """Run the tests of a change again; no model is asked."""
     with open_records(arguments.home) as records:
-        id_, state = find(records.store, arguments.id)
+        id_, state = find(records.store, arguments.id, (State.IN_REVIEW,))
         _answers(records).retest(id_, state)
         print(f"{id_}: its tests are run again; {how_it_goes_on(records.db, records.home)}")
     return 0
@@ -208,7 +221,7 @@ def answer(arguments: Arguments) -> int:
     if not text:
         raise Misconfigured("say what you answer: answer ID TEXT")
     with open_records(arguments.home) as records:
-        asked = [one for one in records.questions() if one.goal_id.startswith(arguments.id)]
+        asked = [one for one in records.questions() if fits(one.goal_id, arguments.id)]
         goals = {one.goal_id for one in asked}
         if arguments.id in goals:
             goals = {arguments.id}
@@ -234,14 +247,19 @@ def _found(records: Records, id_: str) -> tuple[str, State]:
 
 
 def _answers(records: Records) -> OwnerAnswers:
-    return OwnerAnswers(records.store, records.gates, records.clock)
+    return OwnerAnswers(records.store, records.gates, records.clock, records.journal)
 
 
 def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
     with open_records(arguments.home) as records:
         id_, source = _found(records, arguments.id)
-        target = _answers(records).move(id_, source, word, arguments.why)
+        answers = _answers(records)
+        if word == "retry" and not arguments.again:
+            answers.require_again(id_, source)
+        target = answers.move(id_, source, word, arguments.why)
         moved = "your words wait for the coder" if target is source else f"{source} -> {target}"
+        if word == "cancel" and target is not State.FAILED:
+            moved += ", as it was before its retry"
         print(f"{id_}: {moved}; {how_it_goes_on(records.db, records.home)}")
     return 0
 
@@ -251,7 +269,7 @@ def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> i
 
 def raise_cap(arguments: Arguments, clock: Clock | None = None) -> int:
     """Let today cost up to this much. A team that is at work sees it at its next call."""
-    to, why = _amount(arguments.amount), _why(arguments.why)
+    to, why = amount_of(arguments.amount), _why(arguments.why)
     with open_records(arguments.home, clock=clock) as records:
         policy = records.settings.policy.budget.caps
         day = OwnerAdjustments(records.db).raise_cap(to, policy, why, records.clock.now())
@@ -263,7 +281,7 @@ def raise_cap(arguments: Arguments, clock: Clock | None = None) -> int:
 
 def write_off(arguments: Arguments) -> int:
     """Correct the cost of a lost call, never to more than is booked; the reason is kept."""
-    amount, why = _amount(arguments.amount), _why(arguments.why)
+    amount, why = amount_of(arguments.amount), _why(arguments.why)
     if not why:
         raise Misconfigured("say how you know that it was not billed: --why TEXT")
     with open_records(arguments.home) as records:
@@ -285,11 +303,13 @@ def resume(arguments: Arguments, clock: Clock | None = None) -> int:
     return 0
 
 
-def _amount(typed: str) -> int:
+def amount_of(typed: str) -> int:
+    """Nano-dollars, as people write dollars. Misconfigured: it is no amount."""
     try:
-        return dollars(typed)
+        return dollars(COMMA.sub(".", CURRENCY.sub("", typed.strip())))
     except ValueError as problem:
-        raise Misconfigured(str(problem)) from None
+        lost = "; to a shell $7 is nothing: write 7.50" if typed[:1] == "." else ""
+        raise Misconfigured(f"{problem}{lost}") from None
 
 
 def _why(typed: str) -> str:

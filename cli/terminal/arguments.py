@@ -39,6 +39,7 @@ class Arguments:
     why: str = ""
     text: str = ""
     over: str = ""
+    again: bool = False
     script: str = ""
     port: int = 0
     agent: str = ""
@@ -65,7 +66,7 @@ class Arguments:
 def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> Arguments:
     """Read the words. SystemExit(2) with the usage if they make no command."""
     parser = make_parser()
-    words = _home_first(words)
+    words = _reasons_whole(_home_first(words))
     parser.expect_command(words)
     if around := next(filter(None, map(around_unseen, words)), ""):
         parser.error(f"what you typed holds letters that nobody sees; type it without: {around}")
@@ -108,6 +109,15 @@ def _home_first(words: Sequence[str]) -> list[str]:
         size = 2 if word == "--home" else 1 if word.startswith("--home=") else 0
         if size and at + size <= len(words):
             return [*words[at : at + size], *words[:at], *words[at + size :]]
+    return words
+
+
+def _reasons_whole(words: Sequence[str]) -> list[str]:
+    """Accept `--why '--version prints'`: what follows is the reason, however it begins."""
+    words = list(words)
+    for at, word in enumerate(words[:-1]):
+        if word == "--why":
+            return [*words[:at], f"--why={words[at + 1]}", *words[at + 2 :]]
     return words
 
 

@@ -154,13 +154,19 @@ def _answers(commands: CommandLine) -> None:
             "what the coder should do differently",
             " --why 'use a file'",
         ),
-        "cancel": ("take a task out of the queue; retry brings it back", "a remark for the record", ""),
+        "cancel": (
+            "take a task out of the queue, or a retry back that is not begun",
+            "a remark for the record",
+            "",
+        ),
         "unblock": ("let a task begin without those that it waits for", "a remark for the record", ""),
     }
     for name, (help_, why, more) in reasons.items():
         answer = commands.add(DAY, name, f"commands.owner_commands:{name}", help_, f"{name} 20261122-01{more}")
-        answer.add_argument("id", metavar="ID", help="the task, or how its id begins")
+        answer.add_argument("id", metavar="ID", help="the task, or how its id begins or ends")
         answer.add_argument("--why", required=name == "reject", metavar="TEXT", help=why)
+        if name == "retry":
+            answer.add_argument("--again", action="store_true", help="also of what is done: do it once more")
         if name == "approve":
             over = "settle one finding of its review, by the number that `show ID` gives it; approve nothing else"
             answer.add_argument("--over", default="", metavar="FINDING", help=over)
@@ -175,7 +181,7 @@ def _other_answers(commands: CommandLine) -> None:
         "run the tests of a change again; no model is asked",
         "retest 20261122-01",
     )
-    retest.add_argument("id", metavar="ID", help="the task, or how its id begins")
+    retest.add_argument("id", metavar="ID", help="the task, or how its id begins or ends")
     words = commands.add(
         DAY,
         "answer",
@@ -183,7 +189,7 @@ def _other_answers(commands: CommandLine) -> None:
         "answer the questions of a goal, or try a task again with your words",
         "answer g-1f3a 'the old address stays'",
     )
-    words.add_argument("id", metavar="ID", help="the goal or the task, or how its id begins; see: status")
+    words.add_argument("id", metavar="ID", help="the goal or the task, or how its id begins or ends; see: status")
     words.add_argument("text", metavar="TEXT", help="your answer; the planner, or the coder, reads it")
 
 
@@ -197,7 +203,7 @@ def _views(commands: CommandLine) -> None:
     show = views(
         LOOKING, "show", "views.show:show", "show a task: its text, history, cost and pull request", "show 20261122-01"
     )
-    show.add_argument("id", metavar="ID", help="the task, or how its id begins")
+    show.add_argument("id", metavar="ID", help="the task, or how its id begins or ends")
     views(LOOKING, "prs", "views.pulls:prs", "list the pull requests of the team")
     views(LOOKING, "research", "views.memory:research", "list what was looked up on the web, and where its notes are")
     views(

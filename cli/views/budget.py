@@ -31,7 +31,7 @@ MOST_DAYS = 7  # of work that make the pace
 
 def budget(arguments: Arguments) -> int:
     """Print what was spent. `--json`: a list with one object per day, the oldest first; today is always there."""
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         day, caps = records.day(), records.settings.policy.budget.caps
         days = dict(records.spending.by_day()) | {
             day: records.spending.totals(day, records.spending.cap_of(day, caps.day))

@@ -63,7 +63,7 @@ def configured(records: Records) -> DeploySettings:
 
 
 def deploys(arguments: Arguments, make: MakeDriver = make_driver) -> int:
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         configured(records)
         facts, now = _facts(records, make), records.clock.now()
     if arguments.json:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sisimpur.cli.terminal.arguments import DONE, INTERRUPTED, Arguments
 from sisimpur.cli.terminal.printing import plain
-from sisimpur.cli.wiring.records import require_home
+from sisimpur.cli.wiring.records import fits, require_home
 from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.log import Line, Tail, moment, newest
@@ -40,7 +40,7 @@ WORDS = {
 def logs(arguments: Arguments) -> int:
     """Print log lines. Ctrl-C ends `--follow`: 130, as with every interrupted command."""
     home = Home(arguments.home)
-    require_home(home)
+    require_home(home, looking=True)
     print_line = _print_raw if arguments.json else _print_words
     tail = Tail(home.logs)
     try:
@@ -68,7 +68,9 @@ def _print(tail: Tail, arguments: Arguments, most: int | None, print_line: Calla
 def _is_wanted(line: Line, arguments: Arguments) -> bool:
     """Tell whether agent and task fit. A line of the meter is also one of the agent that called."""
     whose = (str(line["agent"]), str(line["event"]).partition(".")[0]) if "event" in line else (str(line["agent"]),)
-    return (not arguments.agent or arguments.agent in whose) and str(line.get("task", "")).startswith(arguments.task)
+    return (not arguments.agent or arguments.agent in whose) and (
+        not arguments.task or fits(str(line.get("task", "")), arguments.task)
+    )
 
 
 def _print_raw(line: Line) -> None:

@@ -19,7 +19,7 @@ from sisimpur.shared.system.outgoing import Outgoing
 
 
 def memory(arguments: Arguments) -> int:
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=arguments.forget is None) as records:
         if arguments.forget is not None:
             return _forget(records, arguments.forget)
         lessons = records.memory.all()
@@ -60,7 +60,7 @@ LONGEST = 300  # characters of a recommendation
 
 
 def research(arguments: Arguments) -> int:
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         rows = [_row(records, looked) for looked in reversed(records.research.all())]
         ideas = _ideas(records)
     if arguments.json:

@@ -20,7 +20,7 @@ MOST_KEPT = 4 << 20  # bytes of what the forge showed last
 
 
 def prs(arguments: Arguments) -> int:
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         rows, problem = pulls(records)
         waiting = {} if arguments.json else {row["number"]: _waiting(row, records) for row in rows}
     if arguments.json:

@@ -22,7 +22,7 @@ TYPICAL_PROMPT = 20_000  # tokens: the price band of a guess
 
 def roadmap(arguments: Arguments) -> int:
     """Print it as it would be written now; changes in ROADMAP.md count, and nothing is written."""
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         day, accepted = records.day(), records.plans.accepted()
         vision = accepted.vision if accepted else Vision()
         found, laid = laid_out(records, vision)

@@ -18,7 +18,7 @@ from sisimpur.shared.store.task_records import Attempt, Waivers
 
 
 def show(arguments: Arguments) -> int:
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         id_, state = find(records.store, arguments.id)
         facts = _facts(records, id_, state)
         change = pull_text(records, facts["pulls"][0]["number"]) if facts["pulls"] and not arguments.json else ""
@@ -105,7 +105,7 @@ def _gates(records: Records, task: str, state: State) -> list[str]:
         f"over {one.finding}: your word{f', {one.why}' if one.why else ''}" for one in records.gates.ruled_over(task)
     ]
     parked = records.gates.parked(task) if state is State.IN_REVIEW else None
-    if parked and records.gates.is_approved(task, parked.subject):
+    if parked and records.gates.is_approved(parked):
         return [*lines, "you have approved it; it is merged when the team works next"]
     return [*lines, *(f"waits for you: {reason}" for reason in (parked.reasons if parked else ()))]
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
-from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
+from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks, told_once
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.agents.orchestrator.vision.guards_told import changes
 from sisimpur.cli.terminal.arguments import Arguments
@@ -46,11 +46,14 @@ class PendingAnswer:
     text: str
     command: str
     others: tuple[str, ...] = ()
+    kind: str = ""  # change, failed, stuck; empty: money or deploys
+    title: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 def status(arguments: Arguments) -> int:
     try:
-        with open_records(arguments.home) as records:
+        with open_records(arguments.home, looking=True) as records:
             facts, now = _facts(records), records.clock.now()
     except Misconfigured:
         without_settings(arguments)
@@ -104,7 +107,7 @@ def _facts(records: Records) -> dict[str, Any]:
         *capped,
         *(_deploys_paused(records) if _deploys_at_all(records) else ()),
         *_answers(records, seen),
-        *_freed(records, stuck),
+        *_freed(records, told_once(stuck)),
     ]
     return {
         "home": str(records.home.root),
@@ -186,7 +189,7 @@ def _line(card: Card) -> str:
 
 def _is_parked(card: Card, records: Records) -> bool:
     parked = records.gates.parked(card.id) if card.state is State.IN_REVIEW else None
-    return parked is not None and not records.gates.is_approved(card.id, parked.subject)
+    return parked is not None and not records.gates.is_approved(parked)
 
 
 def _has_failed(card: Card, seen: Snapshot) -> bool:
@@ -291,18 +294,23 @@ def _answers(records: Records, seen: Snapshot) -> Iterator[PendingAnswer]:
     for card in _by_risk(seen, records):
         others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
         text = "; ".join(filter(None, (f"{_line(card)}: {_reasons(card, records)}", _unseen(card, records))))
-        yield PendingAnswer(card.id, text, command(home, "approve", card.id), others)
+        found, title = records.gates.parked(card.id), card.spec.title if card.spec else ""
+        reasons = found.reasons if found else ()
+        yield PendingAnswer(card.id, text, command(home, "approve", card.id), others, "change", title, reasons)
     for card in seen.board.cards:
         if _has_failed(card, seen):
             text = f"{_line(card)}: failed: {_last_note(card, seen)}"
-            yield PendingAnswer(card.id, text, command(home, "retry", card.id), (f"retry {card.id} --why TEXT",))
+            title, reasons = card.spec.title if card.spec else "", (_last_note(card, seen),)
+            again = (f"retry {card.id} --why TEXT",)
+            yield PendingAnswer(card.id, text, command(home, "retry", card.id), again, "failed", title, reasons)
 
 
 def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnswer]:
     for one in stuck:
         first, *others = one.ways
         text = f"{one.task}  {one.title}: {one.words}"
-        yield PendingAnswer(one.task, text, command(records.home.root, *first.split()), tuple(others))
+        typed = command(records.home.root, *first.split())
+        yield PendingAnswer(one.task, text, typed, tuple(others), "stuck", one.title, (one.words,))
 
 
 def _group(answer: dict[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ def snapshot(records: Records, shown: AbstractSet[str] | None = None) -> Snapsho
 
 def tasks(arguments: Arguments) -> int:
     """Print what is open, what waits for the owner, and what ended last. `--json` and `--all`: every task."""
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, looking=True) as records:
         every = arguments.json or arguments.all
         seen = snapshot(records, None if every else EndedTasks(records.db).of_late())
         stuck = {one.task: one for one in stuck_tasks(seen)}

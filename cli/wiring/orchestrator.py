@@ -338,7 +338,7 @@ class Assembly:
     @cached_property
     def _hearing(self) -> Hearing:
         facts, records = self._facts, self._records
-        answers = OwnerAnswers(records.store, records.gates, self._session.clock)
+        answers = OwnerAnswers(records.store, records.gates, self._session.clock, records.journal)
         inbox = Inbox(
             self._inbox_rules, self._code.forge, facts.pulls, facts.commits, answers, self._publishing, self._session
         )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+import shutil
+import sys
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +18,7 @@ from typing import TYPE_CHECKING
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.cli.terminal.arguments import AIDER
 from sisimpur.shared.config.settings import Settings, load
-from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import Question, Vision
 from sisimpur.shared.money.ledger import Ledger, uptime
@@ -137,8 +141,11 @@ class Records:
         return open_forge(self.home, self.settings, self.clock)
 
 
-def require_home(home: Home) -> None:
-    """Check the home. Misconfigured or Refused, in one line, if there is none, or one that was tampered with."""
+def require_home(home: Home, looking: bool = False) -> None:
+    """Check the home. Misconfigured or Refused, in one line, if there is none, or one that was tampered with.
+
+    `looking`: it need not be writable.
+    """
     home.check()
     if not home.state.exists():
         where = shlex.quote(str(home.root))
@@ -148,8 +155,11 @@ def require_home(home: Home) -> None:
     try:
         home.make()  # git, for one, does not keep empty folders
     except OSError as error:
-        reason = f"{home.root} cannot be used ({error.strerror})"
-        raise Misconfigured(f"{reason}; type the command as the user who owns it") from None
+        if looking:
+            return
+        means = {errno.EROFS: "mount it writable", errno.ENOSPC: "free some space, or some files"}
+        todo = means.get(error.errno or 0, "type the command as the user who owns it")
+        raise Misconfigured(f"{home.root} cannot be used ({error.strerror}); {todo}") from None
 
 
 def _settings(home: Home, environment: Mapping[str, str]) -> Settings:
@@ -172,15 +182,51 @@ def _refuse_emptied(home: Home) -> None:
 
 
 @contextmanager
+def _copied(home: Home, problem: Unavailable) -> Iterator[Database]:
+    """The books as they lie there, in a place that can be written: whoever only looks is answered all the same."""
+    print(f"{problem}; what follows is what was known", file=sys.stderr)
+    memory = Path("/dev") / "shm"  # a full disk has no room for a copy
+    shelf = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="sisimpur-look-", dir=shelf) as folder:
+        for name in (home.database.name, f"{home.database.name}-wal"):
+            if (home.state / name).exists():
+                shutil.copyfile(home.state / name, Path(folder) / name)
+        yield Database(Path(folder) / home.database.name)
+
+
+@contextmanager
+def _books(home: Home, looking: bool) -> Iterator[Database]:
+    try:
+        db = Database(home.database)
+    except Unavailable as problem:
+        if not looking:
+            raise
+        with _copied(home, problem) as copy:
+            yield copy
+        return
+    yield db
+
+
+@contextmanager
 def open_records(
-    root: Path, environment: Mapping[str, str] = os.environ, clock: Clock | None = None
+    root: Path,
+    environment: Mapping[str, str] = os.environ,
+    clock: Clock | None = None,
+    looking: bool = False,
 ) -> Iterator[Records]:
-    """Open the home's database and settings. `environment`: where keys may stand besides config/.env."""
+    """Open the home's database and settings. `environment`: where keys may stand besides config/.env.
+
+    `looking`: a home that cannot be written is looked at all the same.
+    """
     home = Home(root)
-    require_home(home)
+    require_home(home, looking)
     settings = _settings(home, environment)
     _refuse_emptied(home)
-    db = Database(home.database)
+    with _books(home, looking) as db:
+        yield from _opened(home, settings, clock, db)
+
+
+def _opened(home: Home, settings: Settings, clock: Clock | None, db: Database) -> Iterator[Records]:
     checked_by = uptime if clock is None else None  # a clock that is given is believed
     clock = clock or SystemClock(settings.zone)
     try:
@@ -208,12 +254,18 @@ def aider_python(configured: str) -> Path:
     return python
 
 
-def find(store: TaskStore, id_: str) -> tuple[str, State]:
-    """Find the task with this id, or the only one whose id begins so."""
+def fits(id_: str, typed: str) -> bool:
+    """Tell whether an id begins so, or its last part is this: `20261120-01` is `01` and `1`, `g-1f3a2b` is `1f3a2b`."""
+    last = id_.rpartition("-")[2]
+    return bool(typed) and (id_.startswith(typed) or typed in (last, last.lstrip("0")) or id_.endswith(f"-{typed}"))
+
+
+def find(store: TaskStore, id_: str, usual: Collection[State] = ()) -> tuple[str, State]:
+    """Find the task with this id, or the only one that it fits; of several the only one in a `usual` folder."""
     every = [(name, state) for state, names in store.names().items() for name in names]
-    found = [(name, state) for name, state in every if name == id_] or [
-        (name, state) for name, state in every if id_ and name.startswith(id_)
-    ]
+    found = [one for one in every if one[0] == id_] or [one for one in every if fits(one[0], id_)]
+    if len(found) > 1 and len(here := [one for one in found if one[1] in usual]) == 1:
+        found = here
     if not found:
         raise Misconfigured(f"there is no task {id_!r}; see: python main.py tasks")
     if len(found) > 1:

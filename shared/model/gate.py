@@ -108,6 +108,9 @@ class ReviewState:
     turn: Turn = ""
     others: CheckedByOthers | None = None  # None: nothing is known to be against it
     is_as_asked: bool = True  # its task says what it said when it was coded
+    asked: str = ""  # digest of what its task says now
+    terms: tuple[tuple[str, str], ...] = ()  # what the owner reads beside the change: (of what, its words now)
+    since: tuple[str, ...] = ()  # of these, what was approved in other words, and is not approved in these
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
@@ -190,14 +193,17 @@ def next_step(found: ReviewState, policy: Policy) -> Step:
 
 
 def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
-    yield _outside(found)
-    yield None if found.is_as_asked else BeginAnew()
+    is_ruled = found.approved or bool(found.since)
+    yield _outside(found, is_ruled)
+    yield None if found.is_as_asked or is_ruled else BeginAnew()
     if found.head:
         yield AskOwner(
             (f"somebody else moved its branch to {found.head[:10]}: merge or close its pull request yourself",)
         )
     if found.guarded:
-        yield Fail(f"it changes {', '.join(found.guarded[:5])}, which you have said not to touch")
+        why = f"it changes {', '.join(found.guarded[:5])}, which you have said not to touch"
+        yield AskOwner((*found.since, f"{why}: change the note, or reject it")) if is_ruled else Fail(why)
+    yield AskOwner(found.since) if found.since else None
     if found.evidence is None:
         yield _untested(found)
         return
@@ -265,11 +271,11 @@ def _answered(found: ReviewState, reviewed: Reviewed) -> Step:
     return AskOwner((f"the coder says that a finding is wrong: {words}", holds))
 
 
-def _outside(found: ReviewState) -> Step | None:
-    """Decide about what the owner did at the forge, or in VISION.md."""
+def _outside(found: ReviewState, is_ruled: bool) -> Step | None:
+    """Decide about what the owner did at the forge, or in VISION.md. What was approved is never thrown away."""
     if found.pull_state in ("merged", "closed"):
         return Noticed(merged=found.pull_state == "merged")
-    return Cancel() if found.goal in ("removed", "early") else None
+    return Cancel() if found.goal == "early" or (found.goal == "removed" and not is_ruled) else None
 
 
 def _untested(found: ReviewState) -> Step:

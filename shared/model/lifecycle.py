@@ -242,9 +242,13 @@ class Board:
         return {id_: others for id_, others in found.items() if others}
 
     @cached_property
-    def in_a_circle(self) -> frozenset[str]:
-        """The tasks that wait for themselves, over however many steps."""
-        return frozenset(id_ for id_ in self._waits if id_ in _reachable(id_, self._waits))
+    def circle_of(self) -> Mapping[str, tuple[str, ...]]:
+        """Each task of a circle -> all that wait for each other in it, by id."""
+        return {id_: circle for circle in circles(self._waits) for id_ in circle}
+
+    @cached_property
+    def _followers(self) -> Mapping[str, Sequence[str]]:
+        return _against(self._waits)
 
     @cached_property
     def stuck(self) -> Mapping[str, Obstacle]:
@@ -254,7 +258,8 @@ class Board:
 
     def behind(self, task: str) -> tuple[str, ...]:
         """The tasks that wait for this one, over however many steps."""
-        return tuple(id_ for id_ in self._waits if id_ != task and task in _reachable(id_, self._waits))
+        found = _reachable(task, self._followers)
+        return tuple(id_ for id_ in self._waits if id_ != task and id_ in found)
 
 
 def _goes_on(card: Card) -> bool:
@@ -317,13 +322,12 @@ def awaited(card: Card, board: Board) -> tuple[str, ...]:
 
 
 def _state(task: str, board: Board) -> State:
-    found = board.card(task)
-    return found.state if found else State.GONE
+    return found.state if (found := board.card(task)) else State.GONE
 
 
 def _stuck_on(card: Card, board: Board) -> Obstacle | None:
     """Why nothing that the team does will let it begin; None: it will begin, sooner or later."""
-    if card.id in board.in_a_circle:
+    if card.id in board.circle_of:
         return Obstacle("its dependencies form a circle")
     for needed in awaited(card, board):
         state = _state(needed, board)
@@ -353,11 +357,44 @@ def share_files(one: TaskSpec, other: TaskSpec) -> bool:
     return not all(touched) or bool(touched[0] & touched[1])
 
 
-def _reachable(start: str, needs: Mapping[str, Iterable[str]]) -> set[str]:
-    found: set[str] = set()
-    todo = list(needs[start])
+def circles(waits: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
+    """Groups of those that wait for each other, or for themselves; each task and each arrow is passed twice."""
+    against, found, taken = _against(waits), [], set[str]()
+    for start in reversed(_as_left(waits)):
+        if start not in taken:
+            group = _reachable(start, against, taken) | {start}
+            taken |= group
+            found += [tuple(sorted(group))] if len(group) > 1 or start in waits[start] else []
+    return found
+
+
+def _against(waits: Mapping[str, Iterable[str]]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for id_, others in waits.items():
+        for other in others:
+            found.setdefault(other, []).append(id_)
+    return found
+
+
+def _as_left(waits: Mapping[str, Iterable[str]]) -> list[str]:
+    """In the order in which a walk along the arrows leaves them: what is waited for first, but in a circle."""
+    left, seen = [], set[str]()
+    for start in waits:
+        path = [] if start in seen else [(start, iter(waits[start]))]
+        seen.add(start)
+        while path:
+            if (other := next((one for one in path[-1][1] if one in waits and one not in seen), "")) == "":
+                left.append(path.pop()[0])
+            else:
+                seen.add(other)
+                path.append((other, iter(waits[other])))
+    return left
+
+
+def _reachable(start: str, needs: Mapping[str, Iterable[str]], but: AbstractSet[str] = frozenset()) -> set[str]:
+    found, todo = set[str](), list(needs.get(start, ()))
     while todo:
-        if (id_ := todo.pop()) not in found:
+        if (id_ := todo.pop()) not in found and id_ not in but:
             found.add(id_)
             todo += needs.get(id_, ())
     return found

@@ -155,10 +155,12 @@ ACTS = (
     (re.compile(r"(?<![A-Za-z0-9_])@(?=\w)"), "@" + BREAK),
     (re.compile(r"#(?=\d)"), "#" + BREAK),  # fixes #1
     (re.compile(r"\b(gh-)(?=\d)", re.IGNORECASE), r"\1" + BREAK),
-    (re.compile(r"^([ \t]*)/(?=\w)", re.MULTILINE), r"\1\\/"),  # /merge
     (re.compile(r"\bwww\.", re.IGNORECASE), "www[.]"),
 )
 
+
+COMMAND = re.compile(r"^([ \t]*)/(?=\w)", re.MULTILINE)  # /merge, at the begin of a line
+HTML, IMAGE = re.compile(r"<(?=[A-Za-z/!?])"), re.compile(r"!(?=\[)")
 
 ELSEWHERE = (  # what acts in a commit, and in a pull request that becomes one
     (re.compile(r"\[[ \t]*((?:skip|no)[ _-][\w-]+|[\w-]+[ _-]skip|skip)[ \t]*\]", re.IGNORECASE), r"(\1)"),  # [skip ci]
@@ -181,6 +183,24 @@ def legible(text: str) -> str:
 
 def defuse(markdown: str, hosts: Collection[str] = ()) -> str:
     """`hosts`: names of hosts to which https links may stay. Twice is as good as once."""
+    return COMMAND.sub(r"\1\\/", defused_line(markdown, hosts))
+
+
+def as_written(text: str) -> str:
+    """The owner's words in the owner's own file, letter by letter; only no editor makes a page of them."""
+    return IMAGE.sub("!" + BREAK, HTML.sub("<" + BREAK, text))
+
+
+def with_own_words(defused: str, own: Iterable[str]) -> str:
+    """A defused text with these words of the owner as they were written."""
+    for words in sorted({one for one in own if one}, key=len, reverse=True):
+        if (there := defused_line(words)) != words:
+            defused = defused.replace(there, as_written(words))
+    return defused
+
+
+def defused_line(markdown: str, hosts: Collection[str] = ()) -> str:
+    """As defuse(), of what stands where no command is: in a title, or within a line."""
     text = COMMENT.sub(" ", legible(markdown))
     listed = rf"(?:{'|'.join(map(re.escape, hosts))})(?=[/)\s]|\Z)" if hosts else "(?!)"
     text = re.sub(rf"\](?=[(:\[])(?!\(https://{listed})", "] ", text)  # no link, no picture, no definition of one
@@ -203,8 +223,9 @@ def seen_before(before: Sequence[Hashable], now: Sequence[Hashable]) -> int:
 
 
 def harmless(text: str, most: int = NOTE) -> str:
-    """One line that ends no code, opens no heading and calls nobody."""
-    return shortened(" ".join(defuse(text).replace("`", "'").split()), most)
+    """Part of a line that opens no heading and calls nobody; code in it stays code, where it ends in it."""
+    line = shortened(" ".join(defused_line(text).split()), most)
+    return line if line.count("`") % 2 == 0 and "``" not in line else line.replace("`", "'")
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -158,6 +158,7 @@ class Vision:
     warnings: tuple[Remark, ...] = ()  # for the owner
     guard_lines: tuple[Remark, ...] = ()  # below "Don't touch", or behind `guards:`; they are notes, too
     wishes: tuple[Remark, ...] = ()  # sentences of the notes that protect nothing
+    done: tuple[Goal, ...] = ()  # goals that were known, and are ticked off
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,7 @@ class VisionChange:
     unchanged: tuple[Goal, ...] = ()
     remarks_changed: bool = False  # notes, ideas or prose differ
     fresh: tuple[Remark, ...] = ()  # notes and prose that were not there before
+    done: tuple[Goal, ...] = ()  # of the removed ones, those that are ticked off
 
     @property
     def is_empty(self) -> bool:

@@ -7,6 +7,7 @@ in one transaction.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -167,9 +168,7 @@ class Database:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise Unavailable(
-                f"{self.path} is in use or cannot be written ({error}); nothing is lost, try again"
-            ) from None
+            raise Unavailable(f"{self.path} {_why_not(self.path, error)}; nothing is lost") from None
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:
                 raise
@@ -177,6 +176,19 @@ class Database:
                 f"{self.path} cannot be used ({error}); put a copy back, or move it away and lower today's cap by what "
                 "was spent: a new one knows of nothing"
             ) from None
+
+
+def _why_not(path: Path, error: sqlite3.Error) -> str:
+    """What keeps it from being written, as the file system says it: SQLite calls all of it an error of the disk."""
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return f"is in use or cannot be written ({error}); try again"
+    if disk.f_flag & os.ST_RDONLY:
+        return "lies on a read-only file system: mount it writable"
+    if disk.f_bavail == 0 or (disk.f_files and disk.f_favail == 0):
+        return f"cannot be written: its disk {'takes no more files' if disk.f_bavail else 'is full'}"
+    return f"is in use or cannot be written ({error}); try again"
 
 
 class Tables:

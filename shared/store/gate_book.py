@@ -5,6 +5,7 @@ Everything is kept by commit or by the digest of a change: nothing that was foun
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import ValidationError
 
+from sisimpur.shared.model.text import shortened
 from sisimpur.shared.store.database import Database, Form, Tables, row_to
 from sisimpur.shared.store.queue_book import QueueRepository
 from sisimpur.shared.system.clock import Clock
@@ -24,19 +26,22 @@ if TYPE_CHECKING:  # who asks only what waits for the owner loads no evidence
 T = TypeVar("T")
 
 MOST_KEPT = 100  # runs of bases, changes and tools, the ones that were used last
+MOST_SHOWN = 300  # characters of a wording
 
 Kind = Literal["check", "review"]
 Said = Literal["approve", "reject", "correct"]
+Terms = tuple[tuple[str, str], ...]  # what the owner reads beside a change: (of what, its words)
 
 
 @dataclass(frozen=True)
 class Ruling:
-    """Ruling: what the owner said about a change, and when."""
+    """Ruling: what the owner said about a change, and when. `terms`: as in AwaitingOwner."""
 
     kind: Said
     subject: str
     why: str
     at: datetime
+    terms: Terms = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,21 @@ class AwaitingOwner:
     subject: str
     reasons: tuple[str, ...]
     at: datetime | None = None  # since when
+    terms: Terms = ()  # goal, task and guards as they were worded when the owner was asked; empty: nobody kept them
+
+
+def reworded(before: Terms, now: Terms) -> tuple[str, ...]:
+    """What is worded otherwise than it was, a line for each with both wordings; what one of both lacks is not."""
+    old, new = dict(before), dict(now)
+    return tuple(
+        f"when you approved it, {of} said {_quoted(old[of])}; now {_quoted(new[of])}: approve it again, or reject it"
+        for of in old
+        if of in new and old[of] != new[of]
+    )
+
+
+def _quoted(words: str) -> str:
+    return f'"{shortened(words, MOST_SHOWN)}"' if words else "nothing"
 
 
 class GateRepository:
@@ -217,8 +237,9 @@ class GateRepository:
         """Waits from now on; said again with other reasons, these count."""
         with self._db.transaction() as db:
             db.execute(
-                "insert into parked values (?, ?, ?, ?) on conflict do update set reasons = excluded.reasons",
-                (parked.task, parked.subject, "\n".join(parked.reasons), now.isoformat()),
+                "insert into parked values (?, ?, ?, ?, ?)"
+                " on conflict do update set reasons = excluded.reasons, terms = excluded.terms",
+                (parked.task, parked.subject, "\n".join(parked.reasons), now.isoformat(), json.dumps(parked.terms)),
             )
         fault_point("parked.kept")
 
@@ -236,8 +257,9 @@ class GateRepository:
         """Nothing is kept of a task that history has not seen yet: nobody has worked on it."""
         with self._db.transaction() as db:
             db.execute(
-                "insert into rulings (task, subject, kind, why, at) select id, ?, ?, ?, ? from tasks where id = ?",
-                (ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat(), task),
+                "insert into rulings (task, subject, kind, why, at, terms)"
+                " select id, ?, ?, ?, ?, ? from tasks where id = ?",
+                (ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat(), json.dumps(ruling.terms), task),
             )
         fault_point("ruling.kept")
 
@@ -250,7 +272,7 @@ class GateRepository:
     def rulings(self, task: str) -> Sequence[Ruling]:
         """The oldest first."""
         rows = self._db.rows("select * from rulings where task = ? order by id", (task,))
-        return [row_to(Ruling, row) for row in rows]
+        return [row_to(Ruling, row, terms=_terms(row)) for row in rows]
 
     def rule_over(self, task: str, ruled: RuledOver) -> None:
         with self._db.transaction() as db:
@@ -265,10 +287,15 @@ class GateRepository:
         rows = self._db.rows("select * from findings_over where task = ? order by at, signature", (task,))
         return [row_to(RuledOver, row) for row in rows]
 
-    def is_approved(self, task: str, subject: str) -> bool:
-        """Tell whether the owner's last word on exactly this change allows it."""
-        said = [ruling.kind for ruling in self.rulings(task) if ruling.subject == subject]
-        return bool(said) and said[-1] == "approve"
+    def approval(self, task: str, subject: str) -> Ruling | None:
+        """The owner's last word on exactly this change, if it allows it."""
+        said = [ruling for ruling in self.rulings(task) if ruling.subject == subject]
+        return said[-1] if said and said[-1].kind == "approve" else None
+
+    def is_approved(self, parked: AwaitingOwner) -> bool:
+        """Tell whether what waits is approved, in the words in which the owner was asked."""
+        said = self.approval(parked.task, parked.subject)
+        return said is not None and not reworded(said.terms, parked.terms)
 
 
 def _evidence_form() -> Form[Evidence]:
@@ -290,7 +317,12 @@ def _run_form() -> Form[SuiteRun]:
 
 
 def _parked(row: sqlite3.Row) -> AwaitingOwner:
-    return row_to(AwaitingOwner, row, reasons=row["reasons"].split("\n"))
+    return row_to(AwaitingOwner, row, reasons=row["reasons"].split("\n"), terms=_terms(row))
+
+
+def _terms(row: sqlite3.Row) -> list[list[str]]:
+    found: list[list[str]] = json.loads(row["terms"] or "[]")
+    return found
 
 
 def _read(form: Form[T], text: str) -> T | None:

@@ -212,6 +212,11 @@ class Journal:
         rows = self._db.rows("select * from task_events where task = ? and event <> 'created' order by id", (task,))
         return [happened(row) for row in rows]
 
+    def born_in(self, task: str) -> State:
+        """Where its file lay when it was first seen; of one that nobody has seen yet: the backlog."""
+        row = self._db.row("select to_state from task_events where task = ? and event = 'created'", (task,))
+        return State(row["to_state"]) if row else State.BACKLOG
+
     def histories(self, tasks: Iterable[str]) -> dict[str, list[Happened]]:
         """Histories of many; a task to which nothing has happened is there too."""
         found: dict[str, list[Happened]] = {task: [] for task in tasks}

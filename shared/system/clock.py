@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import time
+import zoneinfo
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import Protocol
 
 
@@ -12,6 +16,16 @@ class Clock(Protocol):
         """Aware, in the owner's time zone."""
 
     def sleep(self, seconds: float) -> None: ...
+
+
+def machine_zone(environment: Mapping[str, str], link: Path = Path("/etc/localtime")) -> str:
+    """The time zone of this machine, by its name; UTC: it has none that has a name."""
+    here = str(link.resolve()).partition("zoneinfo/")[2] if link.is_symlink() else ""
+    for name in (environment.get("TZ", "").removeprefix(":"), here.removeprefix("posix/")):
+        with suppress(ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+            if name and zoneinfo.ZoneInfo(name):
+                return name
+    return "UTC"
 
 
 class SystemClock:

@@ -61,6 +61,8 @@ def holder(path: Path) -> str:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return _pid(descriptor)
+    except OSError:
+        return ""  # a file system without locks: nobody can work there
     finally:
         os.close(descriptor)
     return ""
@@ -106,6 +108,11 @@ def _taken(descriptor: int) -> bool:
             return True
         except BlockingIOError:
             time.sleep(BETWEEN_LOOKS)
+        except OSError as error:
+            raise Misconfigured(
+                f"the file system of this home knows no locks ({error.strerror}), so two teams could work on it; "
+                "put the home on a local disk"
+            ) from None
     return False
 
 

@@ -130,7 +130,8 @@ class _Builder:
             if not isinstance(event, yaml.ScalarEvent) or event.anchor or event.tag:
                 self._refuse(event, "a key must be a plain text")
             if event.value in found:
-                self._refuse(event, f"the key {event.value[:60]!r} stands twice")
+                first = self._lines[(*path, event.value)]
+                self._refuse(event, f"the key {event.value[:60]!r} stands twice, first in line {first}; keep one")
             found[event.value] = self._value(next(events), events, (*path, event.value))
             self._lines[(*path, event.value)] = self._first + event.start_mark.line
         return found

@@ -12,12 +12,17 @@ import pytest
 
 from sisimpur.agents.orchestrator.vision import vision_parser
 from sisimpur.cli.app import main
+from sisimpur.cli.commands.owner_commands import amount_of, take_zone
 from sisimpur.cli.setup.environments import go_on
 from sisimpur.cli.setup.folders import BUILT, DATA
 from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home, parse
 from sisimpur.cli.terminal.completion import bash, fish, zsh
 from sisimpur.cli.terminal.parser import GROUPS, VERSION, make_parser
+from sisimpur.cli.wiring.records import fits
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system import markdown
+from sisimpur.shared.system.clock import machine_zone
+from sisimpur.shared.system.paths import Home
 from sisimpur.shared.system.process import run
 from tests.repositories import repository
 
@@ -208,3 +213,70 @@ def test_a_target_without_a_commit_is_refused_without_a_word_about_keys(
     assert main(["--home", str(tmp_path / "home"), "init", "--target", str(tmp_path / "site")]) == 1
     told = capsys.readouterr().err
     assert "push a first commit" in told and ".env" not in told
+
+
+@pytest.mark.parametrize(
+    ("typed", "fitting"),
+    [
+        ("20261120-01", True),
+        ("2026", True),
+        ("01", True),
+        ("1", True),
+        ("20261120-1", False),
+        ("11", False),
+        ("", False),
+    ],
+)
+def test_an_id_is_named_by_its_begin_or_its_end(typed: str, fitting: bool) -> None:
+    assert fits("20261120-01", typed) is fitting
+
+
+@pytest.mark.parametrize(("typed", "fitting"), [("g-1f3a2b", True), ("1f3a2b", True), ("g-1f", True), ("3a2b", False)])
+def test_a_goal_is_named_so_too(typed: str, fitting: bool) -> None:
+    assert fits("g-1f3a2b", typed) is fitting
+
+
+@pytest.mark.parametrize("words", [["retry", "x", "--why"], ["reject", "x", "--why"], ["raise-cap", "5", "--why"]])
+@pytest.mark.parametrize("why", ["-1 is returned", "--version", "--over", "/healthz answers", "-x"])
+def test_a_reason_may_begin_as_it_likes(words: list[str], why: str) -> None:
+    assert parse([*words, why]).why == why
+
+
+def test_the_time_zone_is_that_of_the_machine(tmp_path: Path) -> None:
+    link = tmp_path / "localtime"
+    assert machine_zone({}, link) == "UTC"
+    link.symlink_to("/usr/share/zoneinfo/Asia/Dhaka")
+    assert machine_zone({}, link) == "Asia/Dhaka"
+    assert machine_zone({"TZ": ":Europe/Rome"}, link) == "Europe/Rome"
+    assert machine_zone({"TZ": "CET-1CEST"}, link) == "Asia/Dhaka", "a rule has no name"
+
+
+def test_a_new_home_takes_the_time_zone_over(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.make()
+    shutil.copyfile(CHECKOUT / "config" / "schedules.yaml", home.config / "schedules.yaml")
+    assert "time zone: Asia/Dhaka, as this machine has it" in take_zone(home, "Asia/Dhaka")
+    assert "time_zone: Asia/Dhaka\n" in (home.config / "schedules.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("typed", "cents"),
+    [("7.50", 750), ("$7.50", 750), ("7,50", 750), ("7 $", 700), ("US$ 7", 700)],
+)
+def test_an_amount_is_read_as_people_write_it(typed: str, cents: int) -> None:
+    assert amount_of(typed) == cents * 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("1,000", "'1,000' is not an amount of dollars; write one like 5.00"),
+        ("-5", "'-5' is not an amount"),
+        ("seven", "'seven' is not an amount"),
+        (".50", "to a shell $7 is nothing: write 7.50"),
+    ],
+)
+def test_what_is_no_amount_is_said_with_what_to_write(typed: str, told: str) -> None:
+    with pytest.raises(Misconfigured) as refused:
+        amount_of(typed)
+    assert told in str(refused.value)

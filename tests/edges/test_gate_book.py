@@ -34,6 +34,7 @@ from sisimpur.shared.store.gate_book import (
     RuledOver,
     Ruling,
     reviewed_form,
+    reworded,
 )
 from sisimpur.shared.store.journal import Journal
 
@@ -172,8 +173,22 @@ def test_an_approval_is_about_exactly_one_change(
 ) -> None:
     for kind, subject in said:
         book.rule("t", Ruling(kind, subject, "", NOW))  # type: ignore[arg-type]
-    assert book.is_approved("t", "s1") is approved
-    assert not book.is_approved("u", "s1")
+    assert book.is_approved(AwaitingOwner("t", "s1", ())) is approved
+    assert not book.is_approved(AwaitingOwner("u", "s1", ()))
+
+
+def test_an_approval_is_for_the_words_that_the_owner_read_beside_the_change(book: GateRepository) -> None:
+    terms = (("its goal", "A"), ("its text", "T"))
+    book.park(AwaitingOwner("t", "s1", ("why",), terms=terms), NOW)
+    asked = book.parked("t")
+    assert asked and asked.terms == terms
+    book.rule("t", Ruling("approve", "s1", "", NOW, asked.terms))
+    assert book.is_approved(asked)
+    assert book.is_approved(replace(asked, terms=(("its goal", "A"),))), "what nobody can read now is not another"
+    assert not book.is_approved(replace(asked, terms=(("its goal", "B"), ("its text", "T"))))
+    assert reworded(terms, (("its goal", ""), ("its text", "T"))) == (
+        'when you approved it, its goal said "A"; now nothing: approve it again, or reject it',
+    )
 
 
 def test_what_the_coder_says_is_about_one_commit_or_about_the_task(book: GateRepository) -> None:

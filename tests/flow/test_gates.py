@@ -458,8 +458,8 @@ def test_a_dont_touch_that_was_written_after_the_commit_still_counts(parked: Sta
     model.play([reads([{"line": 7, "patterns": ["settings.py"]}]), plans(), CODES, APPROVES])
     parked.given_vision(guarded)
     parked.run_day()
-    assert parked.states() == {ID: "failed"}
-    assert "you have said not to touch" in parked.note(ID)
+    assert parked.states() == {ID: "in_review"}
+    assert "you have said not to touch" in typed(parked, status)
 
 
 def test_a_task_that_ends_in_the_backlog_takes_its_pull_request_along(parked: Stage) -> None:

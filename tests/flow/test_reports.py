@@ -204,7 +204,7 @@ def test_what_was_dropped_at_the_gates_names_both_places_where_goals_come_from(
     stage.run_day()
     stage.given_vision(IDLE)
     stage.run_day()
-    assert stage.note(ID) == "its goal is gone: removed from VISION.md, or its issue was closed"
+    assert stage.note(ID) == "its goal is gone: removed from VISION.md or ticked off there, or its issue was closed"
 
 
 class CountedStore(TaskStore):

@@ -422,7 +422,8 @@ def test_a_hostile_title_is_a_title(stage: Stage, model: ScriptedModel) -> None:
     stage.given_vision(VISION.replace("Raise b in b.py", evil))
     stage.run_day("planning")
     assert "Raise b '" in text(stage) and KEY not in text(stage)
-    assert not re.search(r"<script|@everyone", text(stage)) and stands(stage)[THIS].count("c") == 1
+    assert "@everyone" in text(stage) and "<script" not in text(stage), "the owner's own words, but no page"
+    assert stands(stage)[THIS].count("c") == 1
     before = text(stage)
     assert stage.run_day("planning") == [] and text(stage) == before
     assert KEY.encode() not in stage.home.database.read_bytes().replace(evil.encode(), b""), "the vision alone holds it"

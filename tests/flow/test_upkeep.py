@@ -402,9 +402,9 @@ def test_it_is_never_merged_without_him_whatever_its_goal_is_taken_for(make: Mak
             (replace(known, goal_id=""), vision),
             (replace(known, wording="other words"), vision),
         ):
-            found = sight.submission(one, wanted)
+            found = sight.submission(one, None, wanted)
             assert found and found.goal == "upkeep", (one, wanted)
-        gone = sight.submission(known, Vision(()))
+        gone = sight.submission(known, None, Vision(()))
         assert gone and gone.goal == "removed"
 
 

@@ -1,4 +1,4 @@
-pragma user_version = 30;
+pragma user_version = 31;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER call_added after insert on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
 CREATE TRIGGER call_changed after update on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
@@ -308,6 +308,7 @@ CREATE TABLE parked (
     subject text not null,
     reasons text not null,
     at text not null,
+    terms text not null default '',
     primary key (task, subject)
 );
 CREATE TABLE phases (
@@ -365,7 +366,8 @@ CREATE TABLE rulings (
     subject text not null,
     kind text not null check (kind in ('approve', 'reject', 'correct')),
     why text not null default '',
-    at text not null
+    at text not null,
+    terms text not null default ''
 );
 CREATE TABLE searches (
     inquiry text not null references inquiries,

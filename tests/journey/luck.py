@@ -201,7 +201,7 @@ class Owner:
 
     def _answers(self, days: Days, task_: str, likes_it: bool) -> None:
         records = days.records
-        answers = OwnerAnswers(records.store, records.gates, days.clock)
+        answers = OwnerAnswers(records.store, records.gates, days.clock, records.journal)
         try:
             if likes_it:
                 answers.approve(task_, State.IN_REVIEW, "")

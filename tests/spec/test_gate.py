@@ -194,9 +194,27 @@ READY = ReviewState("c1", "s1", True, True, True, evidence=evidence(), reviewed=
             id="a foreign push",
         ),
         pytest.param(
-            replace(READY, guarded=("billing.py",), approved=True),
+            replace(READY, guarded=("billing.py",)),
             Fail("it changes billing.py, which you have said not to touch"),
             id="a don't touch that was written since",
+        ),
+        pytest.param(
+            replace(READY, guarded=("billing.py",), approved=True),
+            AskOwner(("it changes billing.py, which you have said not to touch: change the note, or reject it",)),
+            id="and it is approved: not merged, not thrown away",
+        ),
+        pytest.param(replace(READY, goal="removed", approved=True), Merge(), id="approved without its goal"),
+        pytest.param(replace(READY, is_as_asked=False, approved=True), Merge(), id="approved in its new words"),
+        *(
+            pytest.param(
+                replace(found, since=("its goal said A; now B",)), AskOwner(("its goal said A; now B",)), id=id_
+            )
+            for id_, found in {
+                "approved in other words": READY,
+                "before its goal was removed": replace(READY, goal="removed"),
+                "before its task was rewritten": replace(READY, is_as_asked=False),
+                "and its base has moved": replace(READY, is_current=False, evidence=None),
+            }.items()
         ),
         pytest.param(replace(READY, pull_state="merged"), Noticed(merged=True), id="merged by the owner"),
         pytest.param(
@@ -361,8 +379,14 @@ def test_whatever_waits_says_why() -> None:
         assert not isinstance(step, AskOwner) or (step.reasons and all(step.reasons))
 
 
-def test_a_removed_goal_is_never_worked_on() -> None:
-    assert {type(next_step(found, policy)) for found, policy in EVERY if found.goal == "removed"} == {Cancel}
+def test_a_removed_goal_is_never_worked_on_unless_the_owner_has_approved_just_that() -> None:
+    removed = [(found, policy) for found, policy in EVERY if found.goal == "removed" and not found.approved]
+    assert {type(next_step(found, policy)) for found, policy in removed} == {Cancel}
+
+
+def test_what_was_approved_in_other_words_is_neither_merged_nor_thrown_away() -> None:
+    steps = [next_step(replace(found, approved=False, since=("A; now B",)), policy) for found, policy in EVERY]
+    assert {type(step) for step in steps} == {AskOwner}
 
 
 def test_the_reasons_name_every_fact_that_stands_against_a_merge() -> None:

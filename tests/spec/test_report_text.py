@@ -19,7 +19,7 @@ from sisimpur.agents.orchestrator.reports.account import (
 )
 from sisimpur.agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY, picture
 from sisimpur.agents.orchestrator.reports.report_text import evening, morning
-from sisimpur.agents.orchestrator.reports.report_words import few, left_by_hour
+from sisimpur.agents.orchestrator.reports.report_words import few, in_sentences, left_by_hour
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import harmless
 from sisimpur.shared.model.work import Priority
@@ -99,7 +99,11 @@ def test_a_day_with_work_tells_asked_shipped_cost_failed_waiting_and_tomorrow_in
             "Failed, and why",
             "**Greet** (`20261120-02`): 1: no change; 2: no change → `python main.py retry 20261120-02 --why",
         ),
-        ("Waits for you", "it changes settings.py → `python main.py approve 20261120-03`"),
+        (
+            "Waits for you",
+            "it changes settings.py → merge or close it at https://github.com/o/n/pull/9, "
+            "or type `python main.py approve 20261120-03`",
+        ),
         ("Waits for you", "https://github.com/o/n/pull/9"),
         ("Waits for you", "- **Greet** (`20261120-02`) has failed → `python main.py retry 20261120-02 --why '...'`"),
         ("Waits for you", "- The moon: which one? → reword or remove it in VISION.md"),
@@ -304,7 +308,8 @@ def test_no_section_of_a_message_is_longer_than_a_chat_takes_and_no_command_is_c
     text = report_notice.evening(many, CALL).sections[0].text
     assert len(text) <= 1_024
     *lines, rest = text.splitlines()
-    assert all(line.endswith("https://github.com/o/n/pull/9") for line in lines)
+    assert all(f"https://github.com/o/n/pull/9, or type `{CALL} approve t" in line for line in lines)
+    assert all(line.endswith("with `--why '...'`") for line in lines)
     assert rest == f"- and {40 - len(lines)} more"
 
 
@@ -413,3 +418,13 @@ def test_a_long_line_is_cut_and_says_so() -> None:
 def test_few_lines_count_the_rest() -> None:
     assert few(["a", "b", "c"], most=2) == "- a\n- b\n- and 1 more"
     assert few(["a", "b"], most=2) == "- a\n- b"
+
+
+LONG = "Which sum is meant? The one of all rows, or the one of a page? " + "Both are there. " * 40
+
+
+def test_what_is_asked_is_cut_after_a_sentence_and_says_so() -> None:
+    assert in_sentences("Which sum?", 100) == "Which sum?"
+    cut = in_sentences(LONG, 100)
+    assert cut == "Which sum is meant? The one of all rows, or the one of a page? Both are there. Both are there. […]"
+    assert in_sentences("x" * 300, 100) == "x" * 99 + "…", "what has no sentence is cut as it is"

@@ -10,11 +10,12 @@ from itertools import permutations, product
 import pytest
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
-from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
 from sisimpur.agents.orchestrator.decide import CodeTask, Rest, next_move
 from sisimpur.agents.orchestrator.inbox.answers import begins_without
+from sisimpur.agents.orchestrator.reports.report_words import few
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.model.lifecycle import Board, Card, State, Tried, is_over, waits_for
+from sisimpur.shared.model.lifecycle import Board, Card, State, Tried, circles, is_over, waits_for
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.task_records import TaskRecord
 
@@ -135,7 +136,7 @@ def test_where_no_change_is_needed_everything_ends_whatever_fails() -> None:
     """Turns alone hold nobody up, but in a circle."""
     for edges in BOARDS:
         begun = board_of(edges)
-        if "depends_on" not in edges.values() and not begun.in_a_circle:
+        if "depends_on" not in edges.values() and not begun.circle_of:
             assert all(is_over(one.state) for one in played(begun, {"a", "b", "c"}).cards), edges
 
 
@@ -184,3 +185,40 @@ def test_all_that_it_waits_for_is_dropped_at_once_and_what_is_there_stays() -> N
     waiting = card("a", depends_on=("x", "y"), after=("z", "y"))
     board = Board((waiting, card("x", State.FAILED), card("y", State.COMPLETED), card("z")))
     assert begins_without(waiting, board) == ("x", "z")
+
+
+# --- crowds ----------------------------------------------------------------------------------------------------
+
+
+def ring(size: int) -> Board:
+    """Each waits for the next, and the last for the first."""
+    ids = [f"t{number:05}" for number in range(size)]
+    return Board(tuple(card(one, depends_on=(ids[(at + 1) % size],)) for at, one in enumerate(ids)))
+
+
+@pytest.mark.parametrize(
+    ("waits", "found"),
+    [
+        ({}, []),
+        ({"a": ["b"], "b": ["c"]}, []),
+        ({"a": ["a"]}, [("a",)]),
+        ({"a": ["b"], "b": ["a"], "c": ["a"], "d": ["c", "e"], "e": ["d"]}, [("a", "b"), ("d", "e")]),
+        ({"a": ["b", "c"], "b": ["c"], "c": ["b"], "d": ["a", "d"]}, [("b", "c"), ("d",)]),
+    ],
+)
+def test_circles_are_those_who_wait_for_each_other(waits: dict[str, list[str]], found: list[tuple[str, ...]]) -> None:
+    assert sorted(circles(waits)) == found
+
+
+def test_a_circle_of_thousands_is_found_at_once_and_told_once_with_its_number() -> None:
+    board = ring(3_000)
+    (told,) = told_once(stuck_tasks(Snapshot(board, (), {})))
+    assert told.task == "t00000" and told.circle == tuple(sorted(board.by_id))
+    assert "its dependencies form a circle (t00000, t00001, t00002, t00003, t00004 and 2995 more)" in told.words
+
+
+def test_bullets_of_a_crowd_are_taken_as_they_come() -> None:
+    lines = [f"line {number}" for number in range(100_000)]
+    assert few(lines, most=3).splitlines() == ["- line 0", "- line 1", "- line 2", "- and 99997 more"]
+    assert few(iter(lines), room=20).splitlines() == ["- line 0", "- line 1", "- and 99998 more"]
+    assert few(["x" * 30, "y"], room=20) == "- and 2 more"

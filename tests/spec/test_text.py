@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.shared.model.text import JOINERS, around_unseen, defuse, one_line, printable, shown, unseen, visible
+from sisimpur.shared.model.text import (
+    JOINERS,
+    around_unseen,
+    as_written,
+    defuse,
+    harmless,
+    one_line,
+    printable,
+    shown,
+    unseen,
+    visible,
+    with_own_words,
+)
 
 HOSTS = ("github.com",)
 ACTS = re.compile(
@@ -195,3 +207,44 @@ def test_taking_out_twice_is_as_good_as_once_and_takes_no_letter_that_is_seen(te
     assert not unseen(left) and sorted(left + unseen(text)) == sorted(text)
     assert re.sub("[^a1 র্ষমক👨❤я葛]", "", left) == re.sub("[^a1 র্ষমক👨❤я葛]", "", text)
     assert not re.search("[\u200c\u200d]{2}|[a1я ][\u200c\u200d]|^[\u200c\u200d\ufe0f]", left)
+
+
+OWN_WORDS = (
+    "-1 is returned for an empty list",
+    "--version prints the version",
+    "/healthz answers 200",
+    "`total()` and ``a`b``",
+    "see [the page](https://example.com/a_b*c) and https://example.com",
+    "@alice asked for it in #12",
+    "R&amp;D: 1 < 2 > 1",
+)
+
+
+@pytest.mark.parametrize("words", OWN_WORDS)
+def test_the_owners_words_stay_letter_by_letter_in_the_owners_own_files(words: str) -> None:
+    assert as_written(words) == words
+    page = f"# Plan\n\n- goal: {words} (high)\n- {words}: which one?\n"
+    assert with_own_words(defuse(page), [words, "", "plan"]) == page
+
+
+def test_in_the_owners_own_files_nothing_is_fetched_and_no_page_is_shown() -> None:
+    assert as_written("<img src=x> ![x](https://a.example)") == "<\u200bimg src=x> !\u200b[x](https://a.example)"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("-1 is returned", "-1 is returned"),
+        ("--version prints", "--version prints"),
+        ("/healthz answers", "/healthz answers"),
+        ("call `total()` twice", "call `total()` twice"),
+        ("an odd ` one", "an odd ' one"),
+        ("``two``", "''two''"),
+    ],
+)
+def test_a_part_of_a_line_keeps_its_words(words: str, told: str) -> None:
+    assert harmless(words) == told
+
+
+def test_code_that_is_cut_open_is_none() -> None:
+    assert "`" not in harmless("a `b" + "c" * 50 + "`", 20)

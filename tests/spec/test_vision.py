@@ -13,9 +13,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from sisimpur.agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, render
+from sisimpur.agents.orchestrator.vision.goal_ids import unwanted
 from sisimpur.agents.orchestrator.vision.vision_parser import MAX_GOALS, difference, parse
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.work import Priority, Remark, Vision
+from sisimpur.shared.model.lifecycle import Board
+from sisimpur.shared.model.work import DailyPlan, Priority, Remark, Vision
 from sisimpur.shared.system.markdown import MAX_CHARACTERS, outline
 from sisimpur.shared.words.meaning import SAME_GOAL, likeness
 from tests.spec.goal_pairs import DIFFERENT, SAME
@@ -331,6 +334,46 @@ def test_another_goal_is_new_and_the_old_one_removed() -> None:
     assert (change.new, change.removed) == (after.goals, before.goals)
 
 
+@pytest.mark.parametrize("box", ["[x]", "[X]"])
+def test_a_goal_that_is_checked_off_is_done_and_no_longer_wanted(box: str) -> None:
+    before = read("## Priority: HIGH\n- one goal\n- another\n")
+    text = f"## Priority: HIGH\n- {box} one goal\n- another\n- {box} never known\n"
+    after = read(text, before)
+    (done,) = after.done
+    assert done.id == before.goals[0].id and done.id not in ids(after)
+    assert difference(before, after).done == (before.goals[0],)
+    assert unwanted(done.id, "", after) == "you have ticked its goal off in VISION.md: it is done"
+    assert read(text, after).done == after.done, "as long as it stands there"
+
+
+@pytest.mark.parametrize(
+    ("heading", "priority", "told"),
+    [
+        ("Prioriy: HIGH", Priority.HIGH, '"Prioriy: HIGH" is read as "priority"; mend it there'),
+        ("Piority: low", Priority.LOW, '"Piority: low" is read as "priority"; mend it there'),
+        ("HIGH prority", Priority.HIGH, '"HIGH prority" is read as "priority"; mend it there'),
+        ("Priority: HIHG", Priority.HIGH, '"Priority: HIHG" is read as HIGH; mend it there'),
+        ("Proirity: critcal", Priority.CRITICAL, '"Proirity: critcal" is read as CRITICAL; mend it there'),
+    ],
+)
+def test_a_slip_in_a_heading_is_read_and_told(heading: str, priority: Priority, told: str) -> None:
+    vision = read(f"# Vision\n\n## {heading}\n- one goal\n")
+    assert [(goal.title, goal.priority) for goal in vision.goals] == [("one goal", priority)]
+    assert texts(vision.warnings) == [told]
+
+
+def test_a_slip_in_another_heading_is_read_too() -> None:
+    vision = read("# Vision\n\n## Nots\n- Keep it small\n\n## Idaes\n- nothing\n\n## Ides\n- Redis\n")
+    assert (texts(vision.notes), texts(vision.ideas)) == (["Keep it small"], ["Redis"])
+    assert texts(vision.unread) == ["Idaes: nothing"], "and what is like nothing is for a model to read"
+
+
+@pytest.mark.parametrize("heading", ["Prior art", "Ideal state", "Noted by Bob", "Notable", "High hopes"])
+def test_other_headings_are_no_slips(heading: str) -> None:
+    vision = read(f"# Vision\n\n## {heading}\n- one\n")
+    assert (vision.goals, vision.ideas, vision.notes, vision.warnings) == ((), (), (), ())
+
+
 def test_a_goal_that_is_checked_off_is_removed() -> None:
     before = read("## Priority: HIGH\n- [ ] one goal\n- [ ] another wish\n")
     change = difference(before, read("## Priority: HIGH\n- [x] one goal\n- [ ] another wish\n", before))
@@ -432,3 +475,12 @@ def test_two_hundred_reworded_goals_are_matched_in_reasonable_time() -> None:
     after = read("## Priority: HIGH\n" + "".join(f"- {' '.join(goal[:-1])} other\n" for goal in goals), before)
     assert time.process_time() - began < 5
     assert ids(after) == ids(before)
+
+
+def test_goals_that_differ_only_in_how_letters_are_written_are_planned_once() -> None:
+    vision = read("## Priority: HIGH\n- Caf\u00e9 page\n- Cafe\u0301 page\n- Caf\u200b\u00e9 page\n- Cafe page\n")
+    assert len(set(ids(vision))) == 4, "each keeps its own id"
+    assert [goal.line for goal in goals_to_plan(vision, (), (), ())] == [2, 5]
+    page = render(DailyPlan("2026-11-20"), vision, Board(()), Beside((), 0))
+    assert 'VISION.md, line 3: "Cafe\u0301 page" is the same as line 2; it is planned once' in page
+    assert page.count("is the same as") == 2

@@ -28,12 +28,15 @@ from sisimpur.shared.model.gate import ReviewState, Turn, Wish, fingerprint
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.naming import attempt_ref, branch_name, is_upkeep
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.model.work import Branch, Vision
+from sisimpur.shared.model.text import few, one_line
+from sisimpur.shared.model.work import Branch, TaskSpec, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.store.gate_book import GateRepository, Ruling
+from sisimpur.shared.store.gate_book import GateRepository, Ruling, Terms, reworded
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.task_records import Attempt, TaskRecord
+
+LONGEST_TERM, MOST_PATHS = 4_000, 5  # characters of a wording, and paths that are named
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,17 @@ class PullRequests:
 
 
 @dataclass(frozen=True)
+class OwnerNotes:
+    """What the notes say now. `guards`: not to touch; `unseen`: what a model alone made of them today."""
+
+    guards: Sequence[str] = ()
+    unseen: Sequence[str] = ()
+
+
+NO_NOTES = OwnerNotes()
+
+
+@dataclass(frozen=True)
 class ReviewFacts:
     """`task_cap`: nano-dollars that a task may cost."""
 
@@ -137,26 +151,25 @@ class ReviewFacts:
     turns: TestTurns
 
     def submission(
-        self, known: TaskRecord, vision: Vision | None, guards: Sequence[str] = (), unseen: Sequence[str] = ()
+        self, known: TaskRecord, spec: TaskSpec | None, vision: Vision | None, notes: OwnerNotes = NO_NOTES
     ) -> ReviewState | None:
-        """None if the commit is not in our mirror. `guards`: what the owner says now not to touch."""
+        """None if the commit is not in our mirror. `spec`: what its file says now."""
         gates, commit = self.gates, self.commits.newest(known)
         if not commit:
             return None
         seen, evidence = self.commits.seen(known, commit), gates.evidence(known.id, commit)
-        evidence, reviewed = _for(known, evidence), _for(known, gates.reviewed(known.id, commit))
-        parked, answers = gates.parked(known.id), AnsweredFindings(gates, self.commits).answers(known)
-        return ReviewState(
+        evidence, reviewed = _for(known, spec, evidence), _for(known, spec, gates.reviewed(known.id, commit))
+        answers = AnsweredFindings(gates, self.commits).answers(known)
+        found = ReviewState(
             commit=commit,
             subject=seen.subject,
             is_current=self.branches.is_current(known, seen.branch.base),
             in_full_box=evidence is None or not evidence.box.startswith("reduced"),
             in_budget=self.ledger.used_by([known.id])[known.id].amount <= self.task_cap,
-            approved=gates.is_approved(known.id, seen.subject),
             goal="early" if self.branches.lands_early(known) else _goal(known, vision),
             protected=seen.branch.protected,
-            guarded=tuple(path for path in seen.branch.changed if matches(path, guards)),
-            unseen=tuple(unseen),
+            guarded=tuple(path for path in seen.branch.changed if matches(path, notes.guards)),
+            unseen=tuple(notes.unseen),
             pull_state=self.pulls.state(known.id),
             head=self.pulls.foreign_head(known.id, commit),
             evidence=evidence,
@@ -167,13 +180,25 @@ class ReviewFacts:
             fingerprints=frozenset(self._fingerprints(known)),
             bent=frozenset(self._bent(known)),
             writing=self.turns.at(known, commit),
-            told="\n".join(parked.reasons) if parked and parked.subject == seen.subject else "",
             into="" if lands(known) else self.branches.target(known),
             paths=seen.branch.changed,
             is_again=self._is_again(known),
             turn=self._turn(known, commit),
             others=self.pulls.checks.of(known.id, commit),
         )
+        return self._ruled(found, known, spec, vision)
+
+    def _ruled(
+        self, found: ReviewState, known: TaskRecord, spec: TaskSpec | None, vision: Vision | None
+    ) -> ReviewState:
+        """With what the owner was told, and has said, of exactly this change, and in which words."""
+        parked, said = self.gates.parked(known.id), self.gates.approval(known.id, found.subject)
+        terms = _terms(known, vision, found.guarded, spec)
+        if said and not said.terms and spec and not known.is_for(spec.asked):
+            said = None  # of an earlier version: nobody knows for which words it was given
+        since = reworded(said.terms, terms) if said else ()
+        told = "\n".join(parked.reasons) if parked and parked.subject == found.subject else ""
+        return replace(found, approved=said is not None and not since, terms=terms, since=since, told=told)
 
     def has_room(self, task: str) -> bool:
         """Whether it has not yet used half of what it may cost."""
@@ -222,9 +247,10 @@ class ReviewFacts:
 F = TypeVar("F", Evidence, Reviewed)
 
 
-def _for(known: TaskRecord, found: F | None) -> F | None:
-    """What was found under other words than those that were coded counts for nothing."""
-    return found if found is None or not found.asked or known.is_for(found.asked) else None
+def _for(known: TaskRecord, spec: TaskSpec | None, found: F | None) -> F | None:
+    """What was found under other words than those that were coded, or stand there now, counts for nothing."""
+    now = spec.asked if spec else ""
+    return found if found is None or found.asked in ("", now) or known.is_for(found.asked) else None
 
 
 def _still_holds(reviewed: Reviewed | None, answers: Answers) -> Reviewed | None:
@@ -237,6 +263,24 @@ def _subject(diff: bytes) -> str:
     """The digest of a change wherever it stands: without the ids of whole files, and without the numbers of lines."""
     plain = re.sub(rb"^(?:index [0-9a-f]+\.\.[0-9a-f]+|@@ [^\n]*? @@)[^\n]*$", b"", diff, flags=re.MULTILINE)
     return hashlib.sha256(plain).hexdigest()
+
+
+def _terms(known: TaskRecord, vision: Vision | None, guarded: Sequence[str], spec: TaskSpec | None) -> Terms:
+    """What an approval is given for, beside the change; what cannot be read now is left out."""
+    found = {"your notes": f"not to touch {few(guarded, MOST_PATHS)}" if guarded else ""}
+    if vision is not None and known.goal_id:
+        goal = next((goal for goal in vision.goals if goal.id == known.goal_id), None)
+        found["its goal"] = one_line("; ".join((goal.title, *goal.details)), LONGEST_TERM) if goal else ""
+    if spec is not None:
+        found |= {
+            "its title": one_line(spec.title, LONGEST_TERM),
+            "its text": one_line(spec.description, LONGEST_TERM),
+            "its files": ", ".join((*spec.files, *spec.new_files)),
+            "what it has to do": one_line("; ".join(spec.acceptance), LONGEST_TERM),
+            "its guards": ", ".join(spec.guards),
+            "the tests that it changes": ", ".join(spec.changes_tests),
+        }
+    return tuple(found.items())
 
 
 def _goal(known: TaskRecord, vision: Vision | None) -> Wish:

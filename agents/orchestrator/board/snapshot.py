@@ -20,6 +20,7 @@ from sisimpur.shared.store.task_store import Filed, Survey, TaskStore, Unreadabl
 if TYPE_CHECKING:  # who looks at the board loads no evidence
     from sisimpur.shared.model.gate import ReviewState
 
+AtTheGates = Callable[[TaskRecord, TaskSpec | None], "ReviewState | None"]
 POLICY = Policy()
 CLOSED = (State.COMPLETED, State.FAILED)
 MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
@@ -47,7 +48,7 @@ class BoardFacts:
     policy: Policy = POLICY
     open_pulls: int = 5
     commit_at: Callable[[str], str | None] = lambda _: None
-    at_the_gates: Callable[[TaskRecord], ReviewState | None] = lambda _: None
+    at_the_gates: AtTheGates = lambda *_: None
     used: Callable[[Collection[str]], Mapping[str, Used]] = lambda _: {}
     writing: Callable[[TaskRecord], int] = lambda _: 0
     backed_off: Mapping[str, str] = field(default_factory=dict)
@@ -155,7 +156,8 @@ def _one_per_id(found: Iterable[Filed], known: Mapping[str, TaskRecord]) -> tupl
 
 
 def _meaningless(card: Card) -> str:
-    return f"{card.state}/{card.id}.md: moved here from {card.seen_in}, which says nothing to us; move it to backlog"
+    moved = f"was moved from {card.seen_in}/ to {card.state}/, which means nothing"
+    return f"{card.state}/{card.id}.md: {moved}; move it back, or to backlog/ to have it done again"
 
 
 def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, backed_off: str) -> Card:
@@ -194,16 +196,16 @@ def _is_proposed(goal_id: str, vision: Vision | None) -> bool:
     return any(goal.id == goal_id and goal.proposed_by for goal in (vision.goals if vision else ()))
 
 
-def _with_submission(
-    card: Card, known: Mapping[str, TaskRecord], at_the_gates: Callable[[TaskRecord], ReviewState | None]
-) -> Card:
+def _with_submission(card: Card, known: Mapping[str, TaskRecord], at_the_gates: AtTheGates) -> Card:
     """A file that history expects elsewhere is the owner's move: that is applied first."""
     if card.state is not State.IN_REVIEW or card.seen_in is not State.IN_REVIEW or card.backed_off:
         return card
-    found, record = at_the_gates(known[card.id]), known[card.id]
-    if found is None or card.spec is None or record.is_for(card.spec.asked):
+    record = known[card.id]
+    found = at_the_gates(record, card.spec)
+    if found is None or card.spec is None:
         return replace(card, submission=found)
-    return replace(card, submission=replace(found, is_as_asked=False))
+    asked = card.spec.asked
+    return replace(card, submission=replace(found, asked=asked, is_as_asked=record.is_for(asked)))
 
 
 def _gone(known: TaskRecord) -> Card:

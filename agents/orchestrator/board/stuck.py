@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.shared.model.lifecycle import Obstacle, State
+from sisimpur.shared.model.text import few
+
+MOST_NAMED = 5  # tasks of a line
 
 
 @dataclass(frozen=True)
@@ -20,11 +23,13 @@ class StuckTask:
     on: str = ""  # the task that it is stuck on; empty: its dependencies form a circle
     ways: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()  # tasks that wait for it in turn
+    circle: tuple[str, ...] = ()  # all that wait for each other, this one among them
 
     @property
     def words(self) -> str:
         """What it is stuck on, since when, and who waits behind it."""
-        behind = f"; {', '.join(self.behind)} {'wait' if self.behind[1:] else 'waits'} behind it" if self.behind else ""
+        verb = "wait" if self.behind[1:] else "waits"
+        behind = f"; {few(self.behind, MOST_NAMED)} {verb} behind it" if self.behind else ""
         return f"{self.why}, since {self.since}{behind}"
 
 
@@ -36,15 +41,22 @@ def stuck_tasks(seen: Snapshot) -> tuple[StuckTask, ...]:
 def _stuck(task: str, found: Obstacle, seen: Snapshot) -> StuckTask:
     card = seen.board.card(task)
     title = card.spec.title if card and card.spec else task
+    circle = () if found.on else seen.board.circle_of.get(task, ())
     return StuckTask(
         task,
         title,
-        found.why,
+        f"{found.why} ({few(circle, MOST_NAMED)})" if circle else found.why,
         _since(task, found.on, seen),
         found.on,
         tuple(_ways(task, found.on, seen)),
-        _behind(task, seen),
+        _behind(task, seen) if not circle or circle[0] == task else (),
+        circle,
     )
+
+
+def told_once(stuck: Iterable[StuckTask]) -> tuple[StuckTask, ...]:
+    """Of each circle one task, which names the others."""
+    return tuple(one for one in stuck if not one.circle or one.circle[0] == one.task)
 
 
 def _behind(task: str, seen: Snapshot) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.schedule import back_off
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.journal import Journal, MoveReason
-from sisimpur.shared.store.task_records import NO_ATTEMPT, NewAttempt, Outcome, TaskRecord
+from sisimpur.shared.store.task_records import NO_ATTEMPT, NewAttempt, Outcome
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
@@ -92,10 +92,10 @@ class Transitions:
         self.back_off(task, "you have moved its file meanwhile")
         return False
 
-    def is_as_asked(self, known: TaskRecord) -> bool:
-        """Whether the file of a task in review says what was coded. It is read now: the owner may be writing."""
-        spec = self.store.read(State.IN_REVIEW, known.id).spec
-        return isinstance(spec, TaskSpec) and known.is_for(spec.asked)
+    def says_still(self, task: str, asked: str) -> bool:
+        """Whether the file of a task in review says what it said. It is read now: the owner may be writing."""
+        spec = self.store.read(State.IN_REVIEW, task).spec
+        return isinstance(spec, TaskSpec) and spec.asked == asked
 
     def recover(self) -> None:
         """Finish the moves that a kill cut off."""

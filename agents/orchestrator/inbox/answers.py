@@ -10,6 +10,8 @@ from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.evidence import Finding
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, awaited, owner_moved, waits_for
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, RuledOver, Ruling, Said
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.task_records import Happened
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
@@ -40,6 +42,33 @@ _INSTEAD: Mapping[State, str] = {
 }
 
 
+RESTORED = (State.COMPLETED, State.FAILED, State.IN_REVIEW)  # where a retry can be taken back to
+
+
+def taken_back(source: State, history: Sequence[Happened], born: State) -> State | None:
+    """Where a task was that the owner retries, of which nobody has begun anything; None: it is no such task.
+
+    `history`: what the team has booked; what the owner has moved since lies elsewhere. `born`: where it was first seen.
+    """
+    booked = [born, *(one.target for one in history)]
+    if source is not State.BACKLOG:
+        return None
+    if booked[-1] in RESTORED:
+        return booked[-1]
+    is_new = bool(history) and history[-1].event is Event.RETRIED
+    return State.COMPLETED if is_new and booked[-2] is State.COMPLETED else None
+
+
+def destination(word: Literal["reject", "retry", "cancel"], task: str, source: State) -> State:
+    """Where the file goes. Misconfigured: the word means nothing there."""
+    meaning = MEANINGS[word]
+    if source is State.GONE:
+        raise Misconfigured(f"{task} is gone: to have it done, put its file back into tasks/backlog/")
+    if owner_moved(source, meaning.target) not in meaning.events:
+        raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there: {_INSTEAD[source]}")
+    return meaning.target
+
+
 def begins_without(card: Card, board: Board) -> tuple[str, ...]:
     """The tasks that it would not wait for any more. Misconfigured: it waits for none, or for what ends by itself."""
     if card.state is not State.BACKLOG or card.spec is None:
@@ -59,6 +88,7 @@ class OwnerAnswers:
     store: TaskStore
     gates: GateRepository
     clock: Clock
+    journal: Journal
 
     def state(self, task: str) -> State:
         """Where its file lies."""
@@ -69,7 +99,7 @@ class OwnerAnswers:
         parked = self.gates.parked(task)
         if state is not State.IN_REVIEW or parked is None:
             raise Misconfigured(f"{task} lies in {state}/ and does not wait for you; see: python main.py status")
-        self.gates.rule(task, Ruling("approve", parked.subject, why, self.clock.now()))
+        self.gates.rule(task, Ruling("approve", parked.subject, why, self.clock.now(), parked.terms))
         return parked
 
     def approve_over(self, task: str, state: State, named: str, why: str) -> Finding:
@@ -93,21 +123,30 @@ class OwnerAnswers:
     def move(self, task: str, source: State, word: Literal["reject", "retry", "cancel"], why: str) -> State:
         """Where the file lies now; `why` reaches the coder. Misconfigured: the word means nothing there.
 
-        What is to be done already needs no retry, but hears why.
+        What is to be done already needs no retry, but hears why. A retry of which nothing is begun is only taken back.
         """
         meaning = MEANINGS[word]
         if source is meaning.target is State.BACKLOG and why:
             self.note(task, meaning.said, why)
             return source
-        if source is State.GONE:
-            raise Misconfigured(f"{task} is gone: to have it done, put its file back into tasks/backlog/")
-        if owner_moved(source, meaning.target) not in meaning.events:
-            raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there: {_INSTEAD[source]}")
-        parked = self.gates.parked(task)
-        self.gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, self.clock.now()))
-        if not self.store.move(task, source, meaning.target):
+        target = destination(word, task, source)
+        before = None if word == "retry" else self._before(task, source)
+        if before is None:
+            parked = self.gates.parked(task)
+            self.gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, self.clock.now()))
+        if not self.store.move(task, source, before or target):
             raise Misconfigured(f"{task} has just been moved; look again with: python main.py tasks")
-        return meaning.target
+        return before or target
+
+    def _before(self, task: str, source: State) -> State | None:
+        return taken_back(source, self.journal.history(task), self.journal.born_in(task))
+
+    def require_again(self, task: str, state: State) -> None:
+        """Misconfigured: it is done, and nobody has said that it is to be done once more."""
+        if state is State.COMPLETED:
+            raise Misconfigured(
+                f"{task} is done; to have it done once more, on top of that: python main.py retry {task} --again"
+            )
 
     def retest(self, task: str, state: State) -> None:
         """Run its tests once more, on the same change: no model is asked. Misconfigured: it is not at the gates."""

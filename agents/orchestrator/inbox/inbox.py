@@ -108,7 +108,8 @@ class Inbox:
                 return "its tests are run again"
             meaning = MEANINGS[answer.word]
             if pull.state == "open" and state is not meaning.target:
-                self.answers.move(known.id, state, answer.word, answer.why)
+                if self.answers.move(known.id, state, answer.word, answer.why) is State.IN_REVIEW:
+                    return "its retry is taken back: it waits for you again"
             else:
                 self.answers.note(known.id, meaning.said, answer.why)
         except Misconfigured as reason:

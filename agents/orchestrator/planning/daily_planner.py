@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sisimpur.agents.orchestrator.board.stuck import StuckTask
+from sisimpur.agents.orchestrator.vision.goal_ids import doubles
 from sisimpur.agents.orchestrator.vision.guards_told import holding, lost
 from sisimpur.shared.model.lifecycle import Board, Card, State, worded
 from sisimpur.shared.model.research import inquiry
@@ -22,7 +23,8 @@ def goals_to_plan(
     """
     asked = {question.goal_id for question in questions}
     taken = {*planned, *map(worded, deferred)}
-    open_goals = (goal for goal in vision.goals if worded(goal) not in taken and goal.id not in asked)
+    again = doubles(vision.goals)
+    open_goals = (g for g in vision.goals if worded(g) not in taken and g.id not in asked and g.id not in again)
     return tuple(sorted(open_goals, key=lambda goal: (goal.priority.rank, goal.line)))
 
 
@@ -136,7 +138,13 @@ def question_line(question: Question, titles: Mapping[str, str]) -> str:
 
 
 def _warnings(vision: Vision) -> Iterable[str]:
-    return (f"VISION.md, line {warning.line}: {warning.text}" for warning in vision.warnings)
+    again = doubles(vision.goals)
+    same = [
+        Remark(f'"{goal.title}" is the same as line {again[goal.id].line}; it is planned once', goal.line)
+        for goal in vision.goals
+        if goal.id in again
+    ]
+    return (f"VISION.md, line {warning.line}: {warning.text}" for warning in (*vision.warnings, *same))
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

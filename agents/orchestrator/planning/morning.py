@@ -144,7 +144,9 @@ class MorningReading:
 
 
 def _summary(change: VisionChange) -> str:
-    counts = {"new": change.new, "changed": change.changed, "removed": change.removed, "unchanged": change.unchanged}
+    removed = tuple(goal for goal in change.removed if goal not in change.done)
+    counts = {"new": change.new, "changed": change.changed, "done": change.done, "removed": removed}
+    counts["unchanged"] = change.unchanged
     said = ", ".join(f"{len(goals)} {name}{_issues_of(goals)}" for name, goals in counts.items() if goals)
     return f"VISION.md: {said}" if said else ""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
-from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
 from sisimpur.agents.orchestrator.board.transitions import Transitions
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, beside
 from sisimpur.agents.orchestrator.integration.partial_goals import finished, left_before, planned
@@ -20,9 +20,9 @@ from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
-from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.agents.orchestrator.vision.goal_ids import own_words_of, wordings
 from sisimpur.shared.model.lifecycle import Worded, worded, wording
-from sisimpur.shared.model.text import defuse
+from sisimpur.shared.model.text import defuse, with_own_words
 from sisimpur.shared.model.work import Goal, Vision
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
@@ -97,10 +97,11 @@ class PlanPage:
         said = {
             goal.id: (*filter(None, [known.seen(goal)]), *beside(known.words(goal))) for goal in accepted.vision.goals
         }
-        more = daily_planner.Beside(questions, self.cap(day), notes, proposed, stuck_tasks(seen), said)
+        more = daily_planner.Beside(questions, self.cap(day), notes, proposed, told_once(stuck_tasks(seen)), said)
         more = replace(more, guards_before=self.plans.guards_before(day))
         text = daily_planner.render(plan, accepted.vision, seen.board, more)
-        write_text(self.path, defuse(self.clean(text)))  # an editor shows pictures and follows links
+        own = map(self.clean, own_words_of(accepted.vision))
+        write_text(self.path, with_own_words(defuse(self.clean(text)), own))  # an editor shows pictures, follows links
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
-from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
 from sisimpur.agents.orchestrator.integration.feature_branches import Apart, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, planner_heard
@@ -254,7 +254,9 @@ class _DayPlanning:
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
             words=tuple(_with_task(word, self.of.books.spec) for word in words),
-            stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
+            stuck=tuple(
+                f"{one.task} ({one.title}): {one.words}" for one in told_once(stuck_tasks(self.of.files.page.seen()))
+            ),
             figures=tuple(self._figures(goals)),
         )
 

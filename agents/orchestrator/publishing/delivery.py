@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sisimpur.shared.forge.forge import Forge, Pull, marked
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.text import defuse
+from sisimpur.shared.model.text import defuse, defused_line
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.repo.mirror import Mirror
@@ -63,7 +63,7 @@ class Delivery:
             raise Refused(f"you closed pull request #{found.number}; it is not opened again (retry starts a new round)")
         key = f"{task.id}.a{attempt}:pr"
         self.journal.intend(key, "pull request", task.id, branch.commit, now)
-        title = defuse(self.clean(pull_title(task)))
+        title = defused_line(self.clean(pull_title(task)))
         body = marked(f"{task.id}:pr", defuse(self.clean(pull_body(task, branch, said.goal, said.cost, said.words))))
         pull = self.forge.ensure_pull(branch.name, said.into, title, body, LABELS, draft=True)
         self.journal.achieved(key, str(pull.number))

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
 from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
 from sisimpur.agents.orchestrator.deploys.deploying import DeployRules
 from sisimpur.agents.orchestrator.goals.standing import beside
@@ -146,7 +146,7 @@ class DayBooks:
         self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
         self._snapshot = books.tasks.snapshot()
-        self._stuck = {one.task: one for one in stuck_tasks(self._snapshot)}
+        self._stuck = {one.task: one for one in told_once(stuck_tasks(self._snapshot))}
         self._standings = {one.goal.id: one for one in books.roadmap.standings(day)}
         self._known = self._looked_up_tasks()
         self._histories = self._journal.histories(self._known)
@@ -331,7 +331,7 @@ class DayBooks:
     def _asks(self, known: TaskRecord, state: State) -> tuple[str, ...]:
         """Nothing once he has answered."""
         parked = self._tasks.waiting(known) if state is State.IN_REVIEW else None
-        if parked is None or self._tasks.gates.is_approved(known.id, parked.subject):
+        if parked is None or self._tasks.gates.is_approved(parked):
             return ()
         return self._clean(parked.reasons)
 

@@ -11,6 +11,7 @@ from sisimpur.agents.orchestrator.reports.reflection import how_it_goes
 from sisimpur.agents.orchestrator.reports.report_words import (
     COLUMNS,
     MOST,
+    QUESTION,
     SHORT,
     answers,
     at_the_cap,
@@ -19,6 +20,7 @@ from sisimpur.agents.orchestrator.reports.report_words import (
     fate,
     few,
     headline,
+    in_sentences,
     left_by_hour,
     markdown,
     named,
@@ -144,7 +146,7 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
     """Everything that only the owner can answer, with what he types or opens. `most`: characters of a reason."""
     for task in account.asking:
         why = "; ".join((*task.asks, *task.words))
-        yield f"{named(task)}: {harmless(why, most)} → {answer(task, command)}"
+        yield f"{named(task)}: {in_sentences(why, most)} → {answer(task, command)}"
     for task in account.given_up:
         yield f"{named(task)} has failed → {retry(task, command)}"
     for task in account.stuck:
@@ -152,12 +154,16 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
         yield f"{named(task)} {harmless(task.stuck, most)} → one of: {ways}"
     for question in account.questions:
         typed = f", or type `{command} answer {question.id} '...'`" if question.id else ""
-        yield f"{harmless(question.text, most)} → reword or remove it in VISION.md{typed}"
+        yield f"{in_sentences(question.text, max(most, QUESTION))} → reword or remove it in VISION.md{typed}"
 
 
 def answer(task: TaskAccount, command: str) -> str:
-    at = f" · {task.pull}" if task.pull.startswith(("https://", "http://")) else ""
-    return f"{answers(task.id, command)}{at}"
+    is_web = task.pull.startswith(("https://", "http://"))
+    return (
+        f"merge or close it at {task.pull}, or type {answers(task.id, command)}"
+        if is_web
+        else answers(task.id, command)
+    )
 
 
 def retry(task: TaskAccount, command: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # `status` and `budget` say some of these words, and load no 
 
 HOURS = 24
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
+QUESTION = 300  # of a question: it has to be read to be answered
 MOST, ROOM = 8, 950  # lines and characters of one section there: chats cut what is longer; the report has it all
 
 COLUMNS = {
@@ -25,6 +26,15 @@ COLUMNS = {
     State.COMPLETED: "Done",
     State.FAILED: "Failed",
 }
+
+
+def in_sentences(text: str, most: int) -> str:
+    """Harmless words, whole, or as many whole sentences of them as there is room for."""
+    line = harmless(text, len(text) + most)
+    if len(line) <= most:
+        return line
+    end = max(line.rfind(mark, 0, most) for mark in (". ", "? ", "! ", "; "))
+    return f"{harmless(line[: end + 1])} […]" if end > most // 4 else harmless(text, most)
 
 
 def named(task: TaskAccount) -> str:
@@ -66,10 +76,14 @@ def points(change: float) -> str:
 
 def few(lines: Iterable[str], most: int = 30, room: int = 20_000) -> str:
     """Bullets, at most so many and in so many characters; a number says how many more there are. None is cut."""
-    found = list(lines)
-    fitting = [at for at in range(len(found)) if len(bullets(found[: at + 1])) <= room][:most]
-    rest = len(found) - len(fitting)
-    return bullets([*found[: len(fitting)], *([f"and {rest} more"] if rest else [])])
+    found, taken = list(lines), list[str]()
+    for line in found[:most]:
+        room -= len(bullets([line])) + bool(taken)
+        if room < 0:
+            break
+        taken.append(line)
+    rest = len(found) - len(taken)
+    return bullets([*taken, *([f"and {rest} more"] if rest else [])])
 
 
 def brief(lines: Iterable[str]) -> str:

@@ -61,7 +61,7 @@ class ProgressFile:
         parked = self.tasks.waiting(known) if known and card.state is State.IN_REVIEW else None
         if parked is None:
             return ""
-        if self.tasks.gates.is_approved(card.id, parked.subject):
+        if self.tasks.gates.is_approved(parked):
             return "you approved it: it is merged when the team works next"
         return f"**waits for you**: {'; '.join(parked.reasons)} ({answers(card.id, self.command)})"
 

@@ -9,7 +9,8 @@ from datetime import date
 
 from sisimpur.agents.orchestrator.roadmap.roadmap import LATER, Milestone, Need, Pace, Roadmap, RoadmapEntry
 from sisimpur.agents.orchestrator.roadmap.roadmap_file import ID, MONTHS, NOTHING, OTHER, TOP, Bullet, Sheet
-from sisimpur.shared.model.text import TITLE, counted, harmless
+from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE
+from sisimpur.shared.model.text import TITLE, as_written, counted, harmless, one_line
 from sisimpur.shared.money.token_budget import in_dollars
 
 HEAD = """\
@@ -97,8 +98,15 @@ def week_line(week: Milestone) -> str:
 def bullet_line(entry: RoadmapEntry, pace: Pace) -> str:
     need, box = entry.need, "x" if entry.is_done else " "
     mark = " *yours*" if entry.yours else ""
-    title = harmless(need.title, TITLE)
+    title = _title(need)
     return f"[{box}] {title} ({need.priority.value.upper()}): {', '.join(state_words(need, pace))} `{need.id}`{mark}"
+
+
+def _title(need: Need) -> str:
+    """What the owner wrote in VISION.md stands here as it stands there; it is no id of ours, and no page."""
+    if need.id.startswith(ISSUE):
+        return harmless(need.title, TITLE)
+    return ID.sub(r"'\1'", as_written(one_line(need.title, TITLE)))
 
 
 def state_words(need: Need, pace: Pace) -> Iterator[str]:

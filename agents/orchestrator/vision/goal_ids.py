@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.text import visible
 from sisimpur.shared.model.work import Goal, Remark, Vision
 from sisimpur.shared.words.meaning import SAME_GOAL, likeness
 
@@ -105,12 +106,33 @@ def wordings(vision: Vision) -> dict[str, str]:
     return {goal.id: wording(goal) for goal in vision.goals} | {note_id(remark): "" for remark in remarks}
 
 
+def doubles(goals: Sequence[Goal]) -> Mapping[str, Goal]:
+    """The goals that say what one before them says, but for how their letters are written -> that one."""
+    first: dict[Hashable, Goal] = {}
+    found = {}
+    for goal in goals:
+        said = tuple(unicodedata.normalize("NFC", visible(line)) for line in (goal.title, *goal.details))
+        if (one := first.setdefault(said, goal)) is not goal:
+            found[goal.id] = one
+    return found
+
+
+def own_words_of(vision: Vision) -> Iterable[str]:
+    """Each line that the owner wrote; no issue's, which may be a stranger's."""
+    for goal in vision.goals:
+        if not goal.id.startswith(ISSUE):
+            yield from (goal.title, *goal.details)
+    yield from (remark.text for remark in (*vision.ideas, *vision.notes, *vision.unread))
+
+
 def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
     """Why the vision does not want a task any more that was planned for this goal in this wording; empty: it does."""
     if not goal_id:
         return ""  # the owner dropped it himself
     goal = next((goal for goal in vision.goals if goal.id == goal_id), None)
     is_from_issue = goal_id.startswith(ISSUE)
+    if goal is None and any(goal.id == goal_id for goal in vision.done):
+        return "you have ticked its goal off in VISION.md: it is done"
     if goal is None:
         gone = "its issue was closed, or does not count any more"
         return gone if is_from_issue else "its goal was removed from VISION.md"

@@ -205,7 +205,7 @@ def _lost_no(remark: Remark, patterns: Sequence[str], lost: Sequence[NoteFate]) 
     return Question(
         note_id(remark),
         f'I could not find what not to touch: "{one_line(sentences, 200)}" (VISION.md, line {remark.line}). '
-        "I follow it as a wish, but it protects no further file until it names files or folders.",
+        "No further file is protected by it yet. Name a path in it, e.g. `apps/payments/`.",
         "; ".join(filter(None, parts)),
     )
 

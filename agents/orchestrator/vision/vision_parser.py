@@ -4,7 +4,8 @@ Headings open sections: `Priority: CRITICAL|HIGH|MEDIUM|LOW` (goals), `Ideas`, `
 `Don't touch`. A bullet in a section is one goal, idea or note; what is nested in it belongs to it. What stands below
 `Don't touch`, or behind `guards:` wherever, is a note that guards what it names, without a model. Everything else is
 prose: `unread`, for a model to look at.
-A bullet that is checked off, `[x]`, is done: it is read as if it were not there, so its goal counts as removed.
+A bullet that is checked off, `[x]`, is done: it is no goal any more, and what it was is remembered. A heading with a
+slip of the pen is read as what it is most like, and the owner is told so.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from itertools import islice
 
 from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE, PROSE, identified, normalised
@@ -24,6 +26,7 @@ from sisimpur.shared.words.meaning import APOSTROPHES
 MAX_GOALS = 200
 MOST_UNSEEN = 10  # lines that are told
 LONGEST_TITLE = 200
+NAMES, LIKE, LIKE_LEVEL, LONGEST_HEADING = ("priority", "ideas", "notes", "constraints"), 0.81, 0.74, 4
 GUARD_LINE = re.compile(r"(?<!\S)guards?\s*:\s*(?=\S)", re.IGNORECASE)
 CHECKBOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 
@@ -45,15 +48,36 @@ GUARDED = (("don", "t", "touch"), ("dont", "touch"), ("do", "not", "touch"), ("g
 def _section(heading: str) -> VisionSection | None:
     """What a heading opens, whatever emoji, capitals and punctuation surround its words; None: nothing we know."""
     words = normalised(heading.translate(APOSTROPHES))
+    return _known(words, heading) or _misspelt(words, heading)
+
+
+def _known(words: Sequence[str], heading: str) -> VisionSection | None:
     levels = [Priority(word) for word in words if word in set(Priority)]
     if words[:1] == ("priority",) or words[-1:] == ("priority",) or (levels and len(words) == 1):
-        return VisionSection("goals", levels[0]) if levels else VisionSection("goals", warning=_unknown(heading))
+        return VisionSection("goals", levels[0]) if levels else _nearest(words, heading)
     if words[:1] in (("idea",), ("ideas",)) or words == ("research", "first"):
         return VisionSection("ideas")
     if words[:1] in (("note",), ("notes",), ("constraint",), ("constraints",)):
         return VisionSection("notes")
-    if words in GUARDED:
+    if tuple(words) in GUARDED:
         return VisionSection("guards")
+    return None
+
+
+def _nearest(words: Sequence[str], heading: str) -> VisionSection:
+    like = [level for word in words for level in get_close_matches(word, [*Priority], 1, LIKE_LEVEL)]
+    if not like:
+        return VisionSection("goals", warning=_unknown(heading))
+    return VisionSection("goals", Priority(like[0]), f'"{heading}" is read as {like[0].upper()}; mend it there')
+
+
+def _misspelt(words: Sequence[str], heading: str) -> VisionSection | None:
+    """ "Prioriy: HIGH" is a priority: a short heading whose first or last word is nearly one that we know."""
+    for at in (0, len(words) - 1) if 0 < len(words) <= LONGEST_HEADING else ():
+        like = get_close_matches(words[at], NAMES, 1, LIKE)
+        found = _known((*words[:at], *like, *words[at + 1 :]), heading) if like else None
+        if found:
+            return replace(found, warning=found.warning or f'"{heading}" is read as "{like[0]}"; mend it there')
     return None
 
 
@@ -72,6 +96,7 @@ class Block:
     group: str  # the heading between the section's own and the block, e.g. "Don't touch"
     line: MarkdownLine
     children: list[str] = field(default_factory=list)
+    done: bool = False
 
 
 def _blocks(outline: Sequence[MarkdownLine]) -> Iterator[Block]:
@@ -87,6 +112,9 @@ def _blocks(outline: Sequence[MarkdownLine]) -> Iterator[Block]:
             continue
         done, text = _unchecked(line)
         done_at = line.level if done else None
+        is_nested = block is not None and line.level > block.line.level
+        if done and text and not is_nested:
+            yield Block(section, group, replace(line, text=text), done=True)
         if done or not text:
             continue
         is_guard = _is_guard(line.kind, text, group)
@@ -127,21 +155,32 @@ def parse(outline: Sequence[MarkdownLine], previous: Vision | None = None) -> Vi
 
     Goals that a model found in prose stay as long as that prose stays, word for word.
     """
-    blocks = list(_blocks(_without_title(outline)))
+    every = list(_blocks(_without_title(outline)))
+    blocks = [block for block in every if not block.done]
     goals = [_goal(block) for block in blocks if block.section.kind == "goals" and block.line.kind == "bullet"]
     if len(goals) > MAX_GOALS:
         raise Refused(f"VISION.md: {len(goals)} goals; the limit is {MAX_GOALS}")
     unread = tuple(_prose(blocks))
     known = previous.goals if previous else ()
     found = _still_found(known, unread)
+    ours = identified(goals, [goal for goal in known if not goal.id.startswith((PROSE, ISSUE))])
     return Vision(
-        goals=identified(goals, [goal for goal in known if not goal.id.startswith((PROSE, ISSUE))]) + found,
+        goals=ours + found,
+        done=_ticked([_goal(block) for block in every if block.done], ours, previous),
         ideas=tuple(_remark(block) for block in blocks if block.section.kind == "ideas"),
         notes=tuple(_remark(block) for block in blocks if block.section.kind in ("notes", "guards")),
         unread=unread,
         guard_lines=tuple(_remark(block) for block in blocks if block.section.kind == "guards"),
         warnings=tuple(_warnings(outline)),
     )
+
+
+def _ticked(ticked: Sequence[Goal], goals: Sequence[Goal], previous: Vision | None) -> tuple[Goal, ...]:
+    """Goals that were known, and are ticked off now; with their ids."""
+    left = {goal.id for goal in goals}
+    known = [goal for goal in (*previous.goals, *previous.done) if goal.id not in left] if previous else []
+    ids = {goal.id for goal in known}
+    return tuple(goal for goal in identified(ticked, known) if goal.id in ids)
 
 
 def with_unseen(vision: Vision, text: str) -> Vision:
@@ -234,6 +273,7 @@ def difference(previous: Vision | None, vision: Vision) -> VisionChange:
         removed=tuple(goal for goal in before.goals if goal.id not in now),
         unchanged=tuple(goal for goal in vision.goals if goal.id in old and _same(goal, old[goal.id])),
         remarks_changed=_remarks(before) != _remarks(vision),
+        done=tuple(goal for goal in before.goals if goal.id in {one.id for one in vision.done}),
         fresh=tuple(remark for remark in vision.notes + vision.unread if remark.text not in seen),
     )
 
