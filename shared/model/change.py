@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches
 
 EXECUTABLE, LINK, SUBMODULE = "100755", "120000", "160000"
@@ -93,6 +92,8 @@ def marks_tests(change: Change, named: Sequence[str]) -> bool:
 
 def package_marks(named: Iterable[str]) -> frozenset[str]:
     """Paths of the `__init__.py` beside these tests, and in the folders of tests above them."""
+    from sisimpur.shared.model.evidence import is_test_file
+
     tests = (path for path in named if is_test_file(path) and "/" in path)
     beside = {path.rpartition("/")[0] for path in tests}
     above = ("/".join(folder.split("/")[:size]) for folder in beside for size in range(1, folder.count("/") + 1))
