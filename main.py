@@ -14,11 +14,14 @@ PYTHON = ROOT / ".venv" / "bin" / "python"
 
 def main() -> int:
     """Run what was typed: the entry point of the installed `sisimpur`. Return the exit code."""
-    gc.set_threshold(20_000)  # hardly any of what is loaded is ever garbage
+    gc.set_threshold(100_000)  # hardly any of what is loaded is ever garbage
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none; to look for them takes long
     from sisimpur.cli.app import main as run
 
-    return run(sys.argv[1:])
+    try:
+        return run(sys.argv[1:])
+    finally:
+        gc.freeze()  # nor is it looked through at the end
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from sisimpur.cli.wiring.records import Records, open_records, require_home
 from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError, Unavailable
 from sisimpur.shared.model.schedule import Wait
-from sisimpur.shared.money.ledger import Ledger, uptime
 from sisimpur.shared.notify.ping import Ping
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.activity import STOPPED, Epochs
@@ -197,5 +196,4 @@ def _under(records: Records, settings: Settings) -> Records:
     """Return the same records with other settings."""
     if settings == records.settings:
         return records
-    ledger = Ledger(records.db, uptime, settings.policy.budget.warn_at)
-    return replace(records, settings=settings, clock=SystemClock(settings.zone), ledger=ledger)
+    return replace(records, settings=settings, clock=SystemClock(settings.zone))

@@ -1,4 +1,4 @@
-"""`prs`: the pull requests of the team."""
+"""`prs`: the pull requests of the team: what is open, and what ended of late."""
 
 from __future__ import annotations
 
@@ -10,21 +10,27 @@ from pathlib import Path
 from typing import Any
 
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import plain, print_json
+from sisimpur.cli.terminal.printing import command, plain, print_json
 from sisimpur.cli.wiring.forge import github_name
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Refused, TeamError
 from sisimpur.shared.system.paths import read_text, write_text
 
+MOST_ENDED = 20  # that are shown, unless all are asked for
 MOST_KEPT = 4 << 20  # bytes of what the forge showed last
 
 
 def prs(arguments: Arguments) -> int:
+    """Print the open ones, and those that ended last. `--json` and `--all`: every one."""
+    every = arguments.json or arguments.all
     with open_records(arguments.home, looking=True) as records:
-        rows, problem = pulls(records)
+        rows, problem = pulls(records, None if every else MOST_ENDED + 1)
         waiting = {} if arguments.json else {row["number"]: _waiting(row, records) for row in rows}
     if arguments.json:
         return print_json(rows)
+    ended = [row for row in rows if row["state"] != "open"]
+    if older := not every and ended[MOST_ENDED:]:
+        rows = [row for row in rows if row not in older]
     if problem:
         print(plain(f"as the forge showed them last: {problem}"))
     if not rows:
@@ -34,6 +40,8 @@ def prs(arguments: Arguments) -> int:
     rows.sort(key=lambda row: waiting[row["number"]][0], reverse=True)  # the newest first where none waits
     told = (line for row in rows for line in (*_lines(row), *waiting[row["number"]][1]))
     print("".join(f"{line}\n" for line in told), end="")
+    if older:
+        print(f"… and what ended before; all: {command(arguments.home, 'prs', '--all')}")
     return 0
 
 
@@ -57,10 +65,13 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
         yield plain(f"{'':<14}{row['url']}")
 
 
-def pulls(records: Records) -> tuple[list[dict[str, Any]], str]:
-    """Return the newest first (`task` is empty where one is not ours), and why the forge was not asked, if so."""
+def pulls(records: Records, ended: int | None = None) -> tuple[list[dict[str, Any]], str]:
+    """Return the newest first (`task` is empty where one is not ours), and why the forge was not asked, if so.
+
+    `ended`: at most so many of those that are not open; a forge that may be away is asked for all.
+    """
     try:
-        rows = _asked(records)
+        rows = _asked(records, None if github_name(records.settings) else ended)
     except TeamError as problem:
         return _remembered(records), str(problem)
     _remember(records, rows)
@@ -73,7 +84,7 @@ def remember_pulls(records: Records) -> None:
         pulls(records)
 
 
-def _asked(records: Records) -> list[dict[str, Any]]:
+def _asked(records: Records, ended: int | None) -> list[dict[str, Any]]:
     from sisimpur.shared.forge.forge import task_of
 
     forge = records.forge()
@@ -91,7 +102,7 @@ def _asked(records: Records) -> list[dict[str, Any]]:
             "url": pull.url,
             "task": task_of(pull, us),
         }
-        for pull in forge.list_pulls(every=True)
+        for pull in forge.list_pulls(every=True, ended=ended)
     ]
 
 

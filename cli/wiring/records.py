@@ -15,19 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.cli.terminal.arguments import AIDER
 from sisimpur.shared.config.settings import Settings, load
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
-from sisimpur.shared.model.lifecycle import State
-from sisimpur.shared.model.work import Question, Vision
-from sisimpur.shared.money.ledger import Ledger, uptime
-from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.store.database import Database
-from sisimpur.shared.store.gate_book import GateRepository
-from sisimpur.shared.store.journal import Journal
-from sisimpur.shared.store.plan_book import PlanRepository
-from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import Clock, SystemClock
 from sisimpur.shared.system.paths import Home
@@ -39,21 +30,64 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
     from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
     from sisimpur.shared.forge.forge import Forge
+    from sisimpur.shared.model.lifecycle import State
+    from sisimpur.shared.model.work import Question, Vision
+    from sisimpur.shared.money.ledger import Ledger
+    from sisimpur.shared.money.ledger_reader import LedgerReader
+    from sisimpur.shared.store.gate_book import GateRepository
     from sisimpur.shared.store.goal_book import GoalRepository, GoalWords
+    from sisimpur.shared.store.journal import Journal
+    from sisimpur.shared.store.plan_book import PlanRepository
     from sisimpur.shared.store.research_book import ResearchRepository
+    from sisimpur.shared.store.task_store import TaskStore
 
 
 @dataclass(frozen=True)
 class Records:
+    """`is_clock_checked`: against the machine's own; a clock that is given is believed."""
+
     home: Home
     settings: Settings
     clock: Clock
     db: Database
-    store: TaskStore
-    journal: Journal
-    gates: GateRepository
-    plans: PlanRepository
-    ledger: Ledger
+    is_clock_checked: bool
+
+    @cached_property
+    def store(self) -> TaskStore:
+        from sisimpur.shared.store.task_store import TaskStore
+
+        return TaskStore(self.home)
+
+    @cached_property
+    def journal(self) -> Journal:
+        from sisimpur.shared.store.journal import Journal
+
+        return Journal(self.db)
+
+    @cached_property
+    def gates(self) -> GateRepository:
+        from sisimpur.shared.store.gate_book import GateRepository
+
+        return GateRepository(self.db)
+
+    @cached_property
+    def plans(self) -> PlanRepository:
+        from sisimpur.shared.store.plan_book import PlanRepository
+
+        return PlanRepository(self.db)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        from sisimpur.shared.money.ledger import Ledger, uptime
+
+        return Ledger(self.db, uptime if self.is_clock_checked else None, self.settings.policy.budget.warn_at)
+
+    @cached_property
+    def spending(self) -> LedgerReader:
+        """The money book, for reading."""
+        from sisimpur.shared.money.ledger_reader import LedgerReader
+
+        return LedgerReader(self.db)
 
     @cached_property
     def deploys(self) -> DeployRepository:
@@ -104,17 +138,12 @@ class Records:
 
         return GoalBooks(self.goals, self.words, self.settings.policy.goals.read)
 
-    @property
-    def spending(self) -> LedgerReader:
-        """The money book, for reading."""
-        return self.ledger.reader
-
     def day(self) -> str:
         return self.clock.now().date().isoformat()
 
     def questions(self) -> tuple[Question, ...]:
         accepted = self.plans.accepted()
-        if not accepted or not self.plans.asked(wordings(accepted.vision)):
+        if not accepted or not self.plans.asked(self.wordings()):
             return ()
         from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 
@@ -122,6 +151,8 @@ class Records:
 
     def wordings(self) -> Mapping[str, str]:
         """How goals and notes are worded now, by id."""
+        from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+
         accepted = self.plans.accepted()
         return wordings(accepted.vision) if accepted else {}
 
@@ -130,9 +161,11 @@ class Records:
         accepted = self.plans.accepted()
         if accepted is None:
             return None
+        if not (proposed := self.upkeep.goals()):
+            return accepted.vision
         from sisimpur.agents.orchestrator.upkeep.upkeep import wanted
 
-        return wanted(accepted.vision, self.upkeep.goals())
+        return wanted(accepted.vision, proposed)
 
     def forge(self) -> Forge | None:
         """Open the forge to read it. None: no day was run yet, so there is none."""
@@ -227,21 +260,8 @@ def open_records(
 
 
 def _opened(home: Home, settings: Settings, clock: Clock | None, db: Database) -> Iterator[Records]:
-    checked_by = uptime if clock is None else None  # a clock that is given is believed
-    clock = clock or SystemClock(settings.zone)
     try:
-        ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
-        yield Records(
-            home,
-            settings,
-            clock,
-            db,
-            TaskStore(home),
-            Journal(db),
-            GateRepository(db),
-            PlanRepository(db),
-            ledger,
-        )
+        yield Records(home, settings, clock or SystemClock(settings.zone), db, is_clock_checked=clock is None)
     finally:
         db.close()
 

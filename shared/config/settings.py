@@ -10,7 +10,7 @@ import os
 import zoneinfo
 from collections.abc import Mapping
 from datetime import time, timedelta
-from typing import Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import pydantic
@@ -30,10 +30,12 @@ from sisimpur.shared.config.settings_part import (
 )
 from sisimpur.shared.config.settings_policy import PolicyFile
 from sisimpur.shared.model.errors import Misconfigured, TeamError
-from sisimpur.shared.model.schedule import Schedule, Slot
-from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.system import strict_yaml
 from sisimpur.shared.system.paths import Home, read_text, stamp
+
+if TYPE_CHECKING:
+    from sisimpur.shared.model.schedule import Schedule, Slot
+    from sisimpur.shared.money.token_budget import Caps
 
 T = TypeVar("T")
 
@@ -77,6 +79,8 @@ class Phases(SettingsPart):
 
     @property
     def slots(self) -> tuple[Slot, ...]:
+        from sisimpur.shared.model.schedule import Slot
+
         at = dict(self) | {"research": self.research or self.morning}
         return tuple(Slot(name, time.fromisoformat(when)) for name, when in at.items())
 
@@ -97,6 +101,8 @@ class SchedulesFile(SettingsPart):
 
     @property
     def schedule(self) -> Schedule:
+        from sisimpur.shared.model.schedule import Schedule
+
         return Schedule(self.phases.slots, timedelta(hours=self.catch_up_hours))
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pydantic
 from pydantic import Field
 
 from sisimpur.shared.config.settings_part import Dollars, ModelId, SettingsPart
-from sisimpur.shared.model.work import ModelChoice
+
+if TYPE_CHECKING:  # who asks no model loads no words of the flow
+    from sisimpur.shared.model.work import ModelChoice
 
 
 class EngineModel(SettingsPart):
@@ -22,7 +24,12 @@ class EngineModel(SettingsPart):
 
     @property
     def choice(self) -> ModelChoice:
-        return ModelChoice(self.model, effort=self.effort, max_tokens=self.max_tokens)
+        return self._with(())
+
+    def _with(self, fallback: tuple[str, ...]) -> ModelChoice:
+        from sisimpur.shared.model.work import ModelChoice
+
+        return ModelChoice(self.model, fallback, self.effort, self.max_tokens)
 
 
 class AgentModel(EngineModel):
@@ -31,7 +38,7 @@ class AgentModel(EngineModel):
 
     @property
     def choice(self) -> ModelChoice:
-        return ModelChoice(self.model, self.fallback, self.effort, self.max_tokens)
+        return self._with(self.fallback)
 
 
 class PlannerModel(AgentModel):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pydantic
 from pydantic import Field
 
 from sisimpur.shared.config.settings_part import Dollars, SettingsPart
-from sisimpur.shared.model.lifecycle import TaskLimits
-from sisimpur.shared.model.work import Policy
 from sisimpur.shared.money.token_budget import Caps
+
+if TYPE_CHECKING:  # who only looks at money loads no tasks
+    from sisimpur.shared.model.lifecycle import TaskLimits
+    from sisimpur.shared.model.work import Policy
 
 FINE = 10_000  # a share is counted in so many parts: a float never touches an amount
 
@@ -62,6 +64,8 @@ class AttemptLimits(SettingsPart):
 
     @property
     def limits(self) -> TaskLimits:
+        from sisimpur.shared.model.lifecycle import TaskLimits
+
         return TaskLimits(self.failed, self.lost, self.rounds, minutes=self.minutes, tokens=self.tokens)
 
 
@@ -77,6 +81,8 @@ class MergeRules(SettingsPart):
 
     @property
     def policy(self) -> Policy:
+        from sisimpur.shared.model.work import Policy
+
         return Policy(self.auto, self.write_tests)
 
 

@@ -176,8 +176,8 @@ class Forge(Protocol):
 
     def get_pull(self, number: int) -> Pull: ...
 
-    def list_pulls(self, label: str | None = None, every: bool = False) -> Sequence[Pull]:
-        """The open ones, or every one; the newest first."""
+    def list_pulls(self, label: str | None = None, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
+        """The open ones, or every one; the newest first. `ended`: at most so many of those that are not open."""
 
     def list_issues(self, label: str | None = None) -> Sequence[Issue]:
         """The open ones, the newest first. Never pull requests."""

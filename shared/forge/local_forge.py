@@ -98,9 +98,9 @@ class LocalForge:
         pull = _as_it_is(self._book.pull(number), branches)
         return dataclasses.replace(pull, mergeable=self._is_mergeable(pull, branches))
 
-    def list_pulls(self, label: str | None = None, every: bool = False) -> Sequence[Pull]:
+    def list_pulls(self, label: str | None = None, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
         branches = self._up_to_date()
-        pulls = [_as_it_is(pull, branches) for pull in self._book.pulls(every)]
+        pulls = [_as_it_is(pull, branches) for pull in self._book.pulls(every, ended)]
         return [pull for pull in pulls if label is None or label in pull.labels]
 
     def list_issues(self, label: str | None = None) -> Sequence[Issue]:

@@ -25,6 +25,15 @@ SAID = """
         select 'review', id, author, body, at, verdict, sha from review where number = ?
     ) order by julianday(at), kind, id
 """
+SOME = """
+    select * from pull where number in (
+        select number from item where kind = 'pull' and state = 'open'
+        union all
+        select * from (
+            select number from item where kind = 'pull' and state <> 'open' order by number desc limit ?
+        )
+    ) order by number desc
+"""
 OF_PULL = ("number", "title", "body", "head", "base", "head_sha", "state", "author", "merge_sha")  # columns and fields
 EPOCH = "1970-01-01T00:00:00+00:00"
 
@@ -97,9 +106,14 @@ class LocalForgeRepository(Database):
             raise ForgeRefused(f"there is no pull request and no issue #{number}")
         return number
 
-    def pulls(self, every: bool = False) -> list[Pull]:
-        which = "order by number desc" if every else "where state = 'open' order by +number desc"  # `+`: by its index
-        rows = self.rows(f"select * from pull {which}")  # noqa: S608
+    def pulls(self, every: bool = False, ended: int | None = None) -> list[Pull]:
+        """The newest first. `ended`: at most so many of those that are not open; None: all."""
+        if not every:
+            rows = self.rows("select * from pull where state = 'open' order by +number desc")  # `+`: by its index
+        elif ended is None:
+            rows = self.rows("select * from pull order by number desc")
+        else:
+            rows = self.rows(SOME, (ended,))
         return [self._pull(r) for r in rows]
 
     def open_branches(self) -> set[tuple[str, str]]:

@@ -96,6 +96,7 @@ def marks_tests(change: Change, named: Sequence[str]) -> bool:
 
 def package_marks(named: Iterable[str]) -> frozenset[str]:
     """Paths of the `__init__.py` beside these tests, and in the folders of tests above them."""
+
     tests = (path for path in named if is_test_file(path) and "/" in path)
     beside = {path.rpartition("/")[0] for path in tests}
     above = ("/".join(folder.split("/")[:size]) for folder in beside for size in range(1, folder.count("/") + 1))

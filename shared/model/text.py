@@ -25,15 +25,17 @@ UNSEEN = (
     f"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164{JOINERS}"
     f"{VARIANTS}\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-RUN, VARIANT = re.compile(f"[{UNSEEN}]+"), re.compile(f"[{VARIANTS}]")
+RUN = re.compile(f"[{UNSEEN}]+")
+# What stands beside them is looked at only where one was found: these are compiled then.
+VARIANT = f"[{VARIANTS}]"
 # Arabic, Syriac, Indic, Tibetan, Burmese, Khmer, Mongolian and their kin: a joiner there makes another word.
-JOINED = re.compile(
+JOINED = (
     "[\u0620-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1900-\u1c4f\u1cd0-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
     "\U00010a00-\U00010aff\U00011000-\U00011fff\U0001e900-\U0001e95f]"
 )
-HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-PICTURE = re.compile("[\u2190-\u21ff\u2300-\u2bff\U0001f000-\U0001faff]")  # emoji, their skin and hair
-SIGN = re.compile("[0-9#*\u00a9\u00ae\u203c\u2049\u2122\u2139\u3030\u303d\u3297\u3299]")  # with a variant: an emoji
+HAN = "[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+PICTURE = "[\u2190-\u21ff\u2300-\u2bff\U0001f000-\U0001faff]"  # emoji, their skin and hair
+SIGN = "[0-9#*\u00a9\u00ae\u203c\u2049\u2122\u2139\u3030\u303d\u3297\u3299]"  # with a variant: an emoji
 
 
 def visible(text: str, instead: Callable[[str], str] = lambda _: "") -> str:
@@ -66,13 +68,13 @@ def around_unseen(text: str) -> str:
 def _taken(run: re.Match[str]) -> list[bool]:
     """Of each letter of a run whether it belongs to nothing."""
     before, after = run.string[: run.start()][-1:], run.string[run.end() :][:1]
-    may_vary = any(kind.match(before) for kind in (PICTURE, SIGN, HAN, JOINED))
-    may_join = bool(JOINED.match(before)) and (bool(JOINED.match(after)) or not after.isalnum())
-    may_tie = bool(PICTURE.match(before)) and bool(PICTURE.match(after))
+    may_vary = any(re.match(kind, before) for kind in (PICTURE, SIGN, HAN, JOINED))
+    may_join = bool(re.match(JOINED, before)) and (bool(re.match(JOINED, after)) or not after.isalnum())
+    may_tie = bool(re.match(PICTURE, before)) and bool(re.match(PICTURE, after))
     taken: list[bool] = []
     for letter in run[0]:
-        if VARIANT.match(letter):
-            fits, may_vary = may_vary and (letter < "\U000e0100" or bool(HAN.match(before))), False
+        if re.match(VARIANT, letter):
+            fits, may_vary = may_vary and (letter < "\U000e0100" or bool(re.match(HAN, before))), False
         else:
             fits = letter in JOINERS and (may_join or (may_tie and letter == JOINERS[1]))
             may_join, may_tie = may_join and not fits, may_tie and not fits

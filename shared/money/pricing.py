@@ -9,7 +9,6 @@ import functools
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, Decimal
-from importlib.metadata import version
 from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -46,7 +45,7 @@ class Pricing:
         """Return where the price comes from, for the row: a price may change, a booked cost never does."""
         if model in self._own:
             return f"owner {self._own[model].input}/{self._own[model].output}"
-        return f"genai-prices {version('genai-prices')}"
+        return _library()
 
     def rates(self, model: str, prompt: int, at: datetime) -> Rates:
         """The dearest for prompts of up to `prompt` tokens on that day. Misconfigured if the model is not known."""
@@ -55,6 +54,14 @@ class Pricing:
             return _library_rates(model, max(prompt, 1), at.astimezone(UTC).date())
         into = -(-own.input // MILLION)
         return Rates(into, into, into, into, -(-own.output // MILLION))
+
+
+@functools.cache
+def _library() -> str:
+    """Name the library that is installed: to find out takes milliseconds, and each call asks."""
+    from importlib.metadata import version
+
+    return f"genai-prices {version('genai-prices')}"
 
 
 @functools.lru_cache(maxsize=4096)

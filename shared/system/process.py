@@ -201,8 +201,10 @@ class KeptProgram:
         self._end = weakref.finalize(self, _end_kept, self._process, self._errors)
 
     def tell(self, data: bytes) -> None:
-        """Queue what it is told, while it is listened to: who only talks would wait for one that only talks back."""
+        """Tell it what it takes at once, and queue the rest: who only talks would wait for one that only talks back."""
         self._told += data
+        if self._end.alive:
+            self._listens()
 
     def line(self, seconds: float) -> bytes:
         """The next line of what it says, without its end."""
@@ -245,6 +247,8 @@ class KeptProgram:
     def _listens(self) -> None:
         try:
             self._told = self._told[os.write(self._in, self._told[:AT_ONCE]) :]
+        except BlockingIOError:
+            pass  # later
         except BrokenPipeError:
             self._told = b""  # it has ended: what it has said before is read to its end
 

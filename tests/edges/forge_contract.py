@@ -211,6 +211,9 @@ class ForgeContract:
         assert [pull.number for pull in home.forge.list_pulls("agents")] == [three]
         assert [pull.number for pull in home.forge.list_pulls(every=True)] == [three, two, one]
         assert [pull.state for pull in home.forge.list_pulls("agents", every=True)] == ["open", "closed"]
+        home.forge.close(two)
+        for ended, shown in ((0, [three]), (1, [three, two]), (2, [three, two, one])):
+            assert [pull.number for pull in home.forge.list_pulls(every=True, ended=ended)] == shown
 
     def test_an_open_one_follows_its_branch(self, home: ForgeHome) -> None:
         home.push("task")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -173,16 +172,15 @@ def test_the_books_are_opened_only_when_there_is_something_to_tell_and_somebody(
     for told in ([], services):
         stage.services[:] = told
         store = CountedStore(stage.home)
-        with (
-            stage.records() as records,
-            stage.open_team(replace(records, store=store), print, make_services=lambda _: stage.services) as team,
-        ):
-            reporting, store.looks = team.telling.reporting, 0
-            reporting.tell_what_waited()
-            assert store.looks == len(told)  # at first nobody knows what was told
-            for _ in range(3):
-                reporting.step(DAY)
-            assert store.looks == len(told)
+        with stage.records() as records:
+            vars(records)["store"] = store
+            with stage.open_team(records, print, make_services=lambda _: stage.services) as team:
+                reporting, store.looks = team.telling.reporting, 0
+                reporting.tell_what_waited()
+                assert store.looks == len(told)  # at first nobody knows what was told
+                for _ in range(3):
+                    reporting.step(DAY)
+                assert store.looks == len(told)
 
 
 def test_without_a_service_the_progress_file_follows_the_work_all_the_same(stage: Stage, model: ScriptedModel) -> None:

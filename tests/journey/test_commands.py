@@ -76,6 +76,7 @@ def in_one_line(done: Finished) -> str:
 
 # --- what is loaded ------------------------------------------------------------------------------------------
 
+TASKS = {f"sisimpur.shared.store.{name}" for name in ("gate_book", "journal", "plan_book", "task_store")}
 ANY_WORK = {"hashlib", "pydantic", "sqlite3", "subprocess", "traceback", "yaml", "sisimpur.shared.model.work"}
 MORE_THAN_A_LOOK = {
     *("asyncio", "difflib", "genai_prices", "markdown_it", "rich", "ssl", "subprocess", "sisimpur.cli.commands"),
@@ -91,7 +92,8 @@ MORE_THAN_A_LOOK = {
         ("help", ANY_WORK),
         ("status", MORE_THAN_A_LOOK - {"sisimpur.shared.model.evidence"}),  # a change waits: what no gate saw is told
         ("tasks", MORE_THAN_A_LOOK),
-        ("budget --json", MORE_THAN_A_LOOK),
+        ("budget --json", MORE_THAN_A_LOOK | TASKS),
+        ("prs", TASKS | {"sisimpur.shared.model.evidence", "sisimpur.shared.money.ledger"}),
     ],
 )
 def test_a_command_loads_nothing_large_that_it_has_no_use_for(

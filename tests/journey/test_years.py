@@ -12,6 +12,7 @@ import pytest
 from bench.old_home import days_of, grow_old, until_today, worked_once
 from bench.trace import counting
 from sisimpur.cli.app import main
+from sisimpur.cli.views.pulls import MOST_ENDED
 from tests.journey.rooms import outcomes, sets
 from tests.journey.stage import Stage
 
@@ -62,6 +63,18 @@ def all_costs(stage: Stage) -> dict[str, LookCosts]:
 
     assert shown("status")() == 0  # what is loaded once is loaded
     return {"run-day": costs(day)} | {command: costs(shown(command)) for command in (*SHOWN, EVERY)}
+
+
+def test_of_years_of_pull_requests_the_last_are_shown_and_where_the_others_are(
+    homes: tuple[Stage, Stage], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    for words in (["prs"], ["prs", "--all"]):
+        assert main(["--home", str(homes[1].home.root), *words]) == 0
+        shown.append(capsys.readouterr().out)
+    assert [text.count(" merged ") for text in shown] == [MOST_ENDED, MANY]
+    assert "all: " in shown[0].splitlines()[-1] and shown[0].endswith(" prs --all\n")
+    assert shown[1].startswith(shown[0][: shown[0].index("…")])
 
 
 def test_an_idle_day_and_what_is_shown_cost_the_same_after_years(homes: tuple[Stage, Stage]) -> None:

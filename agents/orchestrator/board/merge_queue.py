@@ -44,7 +44,8 @@ def is_ready(card: Card, policy: Policy) -> bool:
     found = card.submission
     if found is None or found.evidence is None or not found.into or is_upkeep(card.id):
         return False
-    return isinstance(next_step(replace(found, is_current=True), policy), Merge)
+    found = found if found.is_current else replace(found, is_current=True)
+    return isinstance(next_step(found, policy), Merge)
 
 
 def _is_current(ready: Iterable[Card]) -> bool:

@@ -54,6 +54,7 @@ class AttemptCommits:
         self._mirror = mirror
         self._protected = protected
         self._seen: dict[str, SeenCommit] = {}
+        self._ended: dict[tuple[str, int], str] = {}  # whose commit never changes any more
         self._tests: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def seen(self, known: TaskRecord, commit: str) -> SeenCommit:
@@ -75,7 +76,11 @@ class AttemptCommits:
 
     def of(self, known: TaskRecord, attempt: Attempt) -> str:
         """The commit of one attempt; empty: it led to none."""
-        return self._mirror.attempt(attempt_ref(known.id, attempt.number)) or ""
+        key = known.id, attempt.number
+        found = self._ended.get(key) or self._mirror.attempt(attempt_ref(*key)) or ""
+        if found and attempt.outcome:
+            self._ended[key] = found
+        return found
 
     def tests_since(self, known: TaskRecord, before: str, commit: str) -> tuple[str, ...]:
         """Test files of a commit's change that are not as they are in another commit."""
@@ -177,8 +182,8 @@ class ReviewFacts:
             reviewed=_still_holds(reviewed, answers),
             contradicted=gates.coder_said(known.id, commit),
             reviews_begun=gates.begun("review", known.id, commit),
-            fingerprints=frozenset(self._fingerprints(known)),
-            bent=frozenset(self._bent(known)),
+            fingerprints=frozenset(self._fingerprints(known, commit)),
+            bent=frozenset(self._bent(known, commit)),
             writing=self.turns.at(known, commit),
             into="" if lands(known) else self.branches.target(known),
             paths=seen.branch.changed,
@@ -224,18 +229,16 @@ class ReviewFacts:
         now = mirror.tree_id(tip)
         return "now" if now == place.trees[-2] else "later" if now in place.trees[:-2] else ""
 
-    def _bent(self, known: TaskRecord) -> Iterable[str]:
+    def _bent(self, known: TaskRecord, newest: str) -> Iterable[str]:
         """Old tests that an earlier attempt was sent back for, since it changed them to fit."""
-        newest = self.commits.newest(known)
         for commit in {self.commits.of(known, attempt) for attempt in sent_back(known)} - {newest}:
             found = self.gates.evidence(known.id, commit)
             yield from (
                 test for one in (found.problems if found else ()) if one.rule == OLD_FAILS for test in one.tests
             )
 
-    def _fingerprints(self, known: TaskRecord) -> Iterable[str]:
+    def _fingerprints(self, known: TaskRecord, newest: str) -> Iterable[str]:
         """Of corrections. A commit that was read once more, since somebody answered, is none yet."""
-        newest = self.commits.newest(known)
         ends = [self.commits.of(known, one) for one in known.attempts if one.outcome == "sent back"].count(newest)
         to_qa = self.turns.to_qa(known)
         for attempt in (one for one in sent_back(known) if one not in to_qa):

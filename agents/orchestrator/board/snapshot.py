@@ -69,7 +69,7 @@ def load_snapshot(store: TaskStore, journal: Journal, facts: BoardFacts) -> Snap
     known = _records(survey, places, journal, facts.used)
     filed, doubles = _one_per_id(survey.files, known)
     cards = [*_cards(filed, known, facts, doubles)]
-    cards = [replace(card, waits=facts.waits.get(card.id, "") or _not_landed(card, known, journal)) for card in cards]
+    cards = [_waiting(card, facts.waits.get(card.id, "") or _not_landed(card, known, journal)) for card in cards]
     cards = [_with_submission(card, known, facts.at_the_gates) for card in cards]
     cards += [_gone(known[id_]) for id_ in _missing(survey, places)]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, UnreadableFile)]
@@ -120,6 +120,10 @@ def _missing(survey: Survey, places: Mapping[State, AbstractSet[str]]) -> set[st
     """Whose file is nowhere, and history does not know it yet."""
     ids = set().union(*(places[state] for state in FOLDERS))
     return ids.difference((file.id for file in survey.files), *survey.resting.values())
+
+
+def _waiting(card: Card, why: str) -> Card:
+    return replace(card, waits=why) if why else card
 
 
 def _not_landed(card: Card, known: Mapping[str, TaskRecord], journal: Journal) -> str:

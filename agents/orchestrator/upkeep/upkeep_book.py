@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import TYPE_CHECKING
 
-from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepLook, UpkeepProposal
 from sisimpur.shared.model.work import Goal, TaskSpec
 from sisimpur.shared.store.database import Database, Form, Tables
 from sisimpur.shared.system.fault import fault_point
+
+if TYPE_CHECKING:  # most homes propose nothing, and load nothing of it
+    from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepLook, UpkeepProposal
 
 GOAL, TASK = Form(Goal), Form(TaskSpec)
 
@@ -32,6 +35,8 @@ class UpkeepRepository:
         row = self._db.row("select * from upkeep_looks where day = ?", (day,))
         if row is None:
             return None
+        from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepLook
+
         proposed = self._db.rows("select * from upkeep_proposals where day = ? order by rowid", (day,))
         return UpkeepLook(day, tuple(filter(None, row["notes"].split("\n"))), tuple(map(_proposal, proposed)))
 
@@ -50,5 +55,7 @@ class UpkeepRepository:
 
 
 def _proposal(row: sqlite3.Row) -> UpkeepProposal:
+    from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepProposal
+
     goal, task = GOAL.validate_json(row["goal_json"]), TASK.validate_json(row["task_json"])
     return UpkeepProposal(row["day"], row["kind"], row["subject"], goal, task)

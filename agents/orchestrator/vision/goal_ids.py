@@ -10,7 +10,6 @@ from dataclasses import replace
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.text import visible
 from sisimpur.shared.model.work import Goal, Remark, Vision
-from sisimpur.shared.words.meaning import SAME_GOAL, likeness
 
 BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
 
@@ -64,6 +63,8 @@ def _give(ids: dict[int, str], goals: Sequence[Goal], known: Sequence[Goal], ali
 
 def _give_to_reworded(ids: dict[int, str], goals: Sequence[Goal], known: Sequence[Goal]) -> None:
     """The most similar pair first; then the same priority; then the order in the file."""
+    from sisimpur.shared.words.meaning import SAME_GOAL, likeness
+
     given = set(ids.values())
     pairs = [
         (-ratio, old.priority is not goal.priority, place, number)
