@@ -225,9 +225,8 @@ def seen_before(before: Sequence[Hashable], now: Sequence[Hashable]) -> int:
 
 
 def harmless(text: str, most: int = NOTE) -> str:
-    """Part of a line that opens no heading and calls nobody; code in it stays code, where it ends in it."""
-    line = shortened(" ".join(defused_line(text).split()), most)
-    return line if line.count("`") % 2 == 0 and "``" not in line else line.replace("`", "'")
+    """Part of a line that is or ends no code (nobody forges a command of ours), opens no heading and calls nobody."""
+    return shortened(" ".join(defused_line(text).replace("`", "'").split()), most)
 
 
 def counted(number: int, one: str, many: str = "") -> str:

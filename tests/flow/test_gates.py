@@ -506,7 +506,7 @@ def test_what_the_owner_ended_he_may_have_done_again(parked: Stage) -> None:
     parked.run_day()
     parked.change.answers = [{"settings.py": "X = 4\n"}]  # type: ignore[attr-defined]
     jobs = len(parked.jobs)
-    typed(parked, owner_commands.retry, id=ID)
+    typed(parked, owner_commands.retry, id=ID, again=True)
     parked.run_day()
     assert len(parked.jobs) > jobs
 

@@ -507,7 +507,7 @@ def test_the_morning_tells_the_milestone_what_is_next_and_what_nothing_is_made_o
         "week of 16 November: 1 of 3 goals done",
         "next: Fix, Count",
         "all of it probably by 29 November, but for 2 goals below Later; a pace",
-        "“buy `milk`” in ROADMAP.md is no goal: only VISION.md says what is wanted",
+        "“buy 'milk'” in ROADMAP.md is no goal: only VISION.md says what is wanted",
     ]
     assert list(roadmap(RoadmapAccount(problem="ROADMAP.md: is no text"))) == ["ROADMAP.md: is no text"]
     assert list(roadmap(RoadmapAccount("16 November"))) == []

@@ -196,7 +196,7 @@ def _pages(sources: Sequence[WebSource]) -> Iterator[str]:
 
 
 def _unread(unread: Mapping[str, str]) -> Iterator[str]:
-    yield from (f"- not read: `{harmless(url).replace('`', '%60')}`: {harmless(why)}" for url, why in unread.items())
+    yield from (f"- not read: `{harmless(url)}`: {harmless(why)}" for url, why in unread.items())
 
 
 def _link(source: WebSource) -> str:

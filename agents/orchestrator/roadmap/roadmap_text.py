@@ -9,7 +9,7 @@ from datetime import date
 
 from sisimpur.agents.orchestrator.roadmap.roadmap import LATER, Milestone, Need, Pace, Roadmap, RoadmapEntry
 from sisimpur.agents.orchestrator.roadmap.roadmap_file import ID, MONTHS, NOTHING, OTHER, TOP, Bullet, Sheet
-from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE
+from sisimpur.agents.orchestrator.vision.goal_ids import BULLET
 from sisimpur.shared.model.text import TITLE, as_written, counted, harmless, one_line
 from sisimpur.shared.money.token_budget import in_dollars
 
@@ -103,8 +103,8 @@ def bullet_line(entry: RoadmapEntry, pace: Pace) -> str:
 
 
 def _title(need: Need) -> str:
-    """What the owner wrote in VISION.md stands here as it stands there; it is no id of ours, and no page."""
-    if need.id.startswith(ISSUE):
+    """A bullet of VISION.md stands here as it stands there; it is no id of ours, and no page."""
+    if not need.id.startswith(BULLET):
         return harmless(need.title, TITLE)
     return ID.sub(r"'\1'", as_written(one_line(need.title, TITLE)))
 

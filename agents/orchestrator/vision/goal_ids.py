@@ -119,9 +119,9 @@ def doubles(goals: Sequence[Goal]) -> Mapping[str, Goal]:
 
 
 def own_words_of(vision: Vision) -> Iterable[str]:
-    """Each line that the owner wrote; no issue's, which may be a stranger's."""
+    """Each line that the owner wrote; no issue's, which may be a stranger's, and no model's."""
     for goal in vision.goals:
-        if not goal.id.startswith(ISSUE):
+        if goal.id.startswith(BULLET):
             yield from (goal.title, *goal.details)
     yield from (remark.text for remark in (*vision.ideas, *vision.notes, *vision.unread))
 
