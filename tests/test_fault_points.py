@@ -255,6 +255,7 @@ EXEMPT: Mapping[str, str] = {
     "agents/devops/ci/workflow_lint": "a scratch folder",
     "agents/qa/runner/trees": "scratch folders, which go at each start",
     "agents/qa/runner/bench": "a scratch folder; gate_book passes the points before and after the tests",
+    "agents/qa/runner/report_pipe": "in the scratch folder of a run",
     "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     "agents/orchestrator/coding:Coding.code": "the task's folder, which goes at each start",
     "agents/orchestrator/board/independent:IndependentTest._written": "the folder of a test, which goes at each start",
