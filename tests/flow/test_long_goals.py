@@ -208,7 +208,7 @@ def test_the_branch_of_a_goal_that_is_removed_stays_where_it_is(tmp_path: Path, 
 
 def test_work_that_is_taken_up_again_drops_the_landing_and_makes_it_anew(tmp_path: Path, model: ScriptedModel) -> None:
     stage = landing_in_review(tmp_path, model, FlowStage)
-    typed(stage, "retry", "20261120-02", "--why", "say what the number is")
+    typed(stage, "retry", "20261120-02", "--again", "--why", "say what the number is")
     stage.change = explains
     stage.run_day()
     assert stage.states()[LANDING] == "failed"
@@ -252,7 +252,7 @@ def test_a_goal_of_many_files_lands(tmp_path: Path, model: ScriptedModel) -> Non
         path = stage.home.tasks(State.COMPLETED) / f"{task}.md"
         more = json.dumps([f"tests/test_{task}_{n}.py" for n in range(40)])
         path.write_text(re.sub(r"^new_files:.*$", f"new_files: {more}", path.read_text(), flags=re.MULTILINE))
-    typed(stage, "retry", "20261120-02", "--why", "say what the number is")
+    typed(stage, "retry", "20261120-02", "--again", "--why", "say what the number is")
     stage.change = explains
     stage.run_day()
     typed(stage, "approve", "20261120-02")
