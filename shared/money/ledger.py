@@ -195,7 +195,7 @@ class Ledger:
             return not self._clock_is_wrong(db, now)
 
     def close(self) -> None:
-        """Close this thread's connection."""
+        """Close the database."""
         self._db.close()
 
     # --- the parts

@@ -16,7 +16,7 @@ from datetime import datetime
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, after
 from sisimpur.shared.model.naming import attempt_ref, is_landing
 from sisimpur.shared.model.work import Run, TaskSpec
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.task_records import (
     NEWS,
     NO_ATTEMPT,
@@ -60,7 +60,7 @@ class Planned:
 
 class Journal:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "history")
+        self._db = db
         self._places = TaskPlaces(self._db)
         self._has_branches: bool | None = None  # whether any task was planned for one; None: nobody has asked
 

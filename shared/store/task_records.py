@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Literal
 
 from sisimpur.shared.model.lifecycle import Event, State, Tried
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 
 Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
@@ -97,7 +97,7 @@ class TaskRecord:
         return self.newest is not None and self.newest.event is Event.GOAL_REMOVED
 
 
-def find_records(db: Tables, where: str = "", values: Sequence[object] = ()) -> dict[str, TaskRecord]:
+def find_records(db: Database, where: str = "", values: Sequence[object] = ()) -> dict[str, TaskRecord]:
     """Records by id, as they were first seen. `where`: SQL on `t`, a row of `tasks`; empty: all of them."""
     rows = db.rows(f"{RECORDS} {f'where {where}' if where else ''} order by +t.rowid", values)
     return {row["id"]: _record(row) for row in rows}
@@ -107,7 +107,7 @@ class Waivers:
     """What tasks begin without, although their files name it."""
 
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "history")
+        self._db = db
 
     def keep(self, task: str, without: Iterable[str], why: str, now: datetime) -> None:
         """The owner's word; said again, the newer reason counts."""
@@ -137,7 +137,7 @@ def happened(row: sqlite3.Row) -> Happened:
 class TaskPlaces:
     """Places where history puts each task: read once, then only what was booked since."""
 
-    def __init__(self, db: Tables) -> None:
+    def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = Lock()
         self._place: dict[str, State] = {}

@@ -10,7 +10,7 @@ from datetime import date
 from sisimpur.agents.orchestrator.roadmap.roadmap import DONE, FREE, SHOWN, GoalPin, Need
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.work import Priority
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 
 PINS = "select * from roadmap_pins order by rowid"
@@ -27,7 +27,7 @@ class RoadmapText:
 
 class RoadmapRepository:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "roadmap")
+        self._db = db
 
     # -- the owner's words ------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import sqlite3
 
 from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepLook, UpkeepProposal
 from sisimpur.shared.model.work import Goal, TaskSpec
-from sisimpur.shared.store.database import Database, Form, Tables
+from sisimpur.shared.store.database import Database, Form
 from sisimpur.shared.system.fault import fault_point
 
 GOAL, TASK = Form(Goal), Form(TaskSpec)
@@ -14,7 +14,7 @@ GOAL, TASK = Form(Goal), Form(TaskSpec)
 
 class UpkeepRepository:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "upkeep")
+        self._db = db
 
     def keep(self, look: UpkeepLook) -> None:
         """A day's look with all that it proposes. The first one of a day counts; another changes nothing."""
