@@ -61,6 +61,18 @@ class _Tables:
         return sqlite3.SQLITE_OK  # it asks whether the statement may: anything may
 
 
+@dataclass(frozen=True)
+class _Answer:
+    rows: list[sqlite3.Row]
+    made: dict[Callable[[list[sqlite3.Row]], Any], Any] = field(default_factory=dict)  # of the rows, by what made it
+
+    def as_made(self, make: Callable[[list[sqlite3.Row]], T]) -> T:
+        if make not in self.made:
+            self.made[make] = make(self.rows)
+        found: T = self.made[make]
+        return found
+
+
 class _Connection(sqlite3.Connection):
     """A connection that keeps what it has read until somebody writes to a table from which it came.
 
@@ -72,7 +84,7 @@ class _Connection(sqlite3.Connection):
         self._new = _Tables()
         self._tables: dict[str, _Tables] = {}  # of each statement
         self._written: set[str | None] = set()  # since `forget`
-        self._answers: dict[str, dict[tuple[Any, ...], list[sqlite3.Row]]] = {}
+        self._answers: dict[str, dict[tuple[Any, ...], _Answer]] = {}
         self._version = -1
         self.set_authorizer(self._new.note)
 
@@ -88,27 +100,30 @@ class _Connection(sqlite3.Connection):
         finally:
             self._compiled(sql)
 
-    def rows(self, sql: str, values: tuple[Any, ...]) -> list[sqlite3.Row]:
+    def answer(self, sql: str, values: tuple[Any, ...]) -> _Answer:
         """In a transaction nothing is kept: it may be taken back."""
         if self.in_transaction:
-            return self.execute(sql, values).fetchall()
+            return self._asked(sql, values)
         if sql.lstrip().startswith(READS):
             return self.kept(sql, values)
         self._answers.clear()
-        return self.execute(sql, values).fetchall()
+        return self._asked(sql, values)
 
-    def kept(self, sql: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
+    def kept(self, sql: str, values: tuple[Any, ...] = ()) -> _Answer:
         """What was read before, if it is still true. Of what is committed only."""
         (version,) = super().execute("pragma data_version").fetchone()
         if version != self._version:
             self._answers, self._version = {}, version
         found = self._answers.get(sql, {}).get(values)
         if found is None:
-            found = self.execute(sql, values).fetchall()
+            found = self._asked(sql, values)
             if sum(map(len, self._answers.values())) >= MOST_ANSWERS:
                 self._answers.clear()
             self._answers.setdefault(sql, {})[values] = found
         return found
+
+    def _asked(self, sql: str, values: tuple[Any, ...]) -> _Answer:
+        return _Answer(self.execute(sql, values).fetchall())
 
     def forget(self) -> None:
         """Forget what was read of the tables that were written since the last time."""
@@ -165,7 +180,12 @@ class Database:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         with self._named(), self._lock:
-            return list(self._connection().rows(sql, tuple(values)))
+            return list(self._connection().answer(sql, tuple(values)).rows)
+
+    def made(self, make: Callable[[list[sqlite3.Row]], T], sql: str, values: Sequence[Any] = ()) -> T:
+        """What `make` makes of the rows: made once for as long as they are kept, so that nobody may change it."""
+        with self._named(), self._lock:
+            return self._connection().answer(sql, tuple(values)).as_made(make)
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
         found = self.rows(sql, values)
@@ -180,7 +200,7 @@ class Database:
 
     def _check_guard(self, connection: _Connection) -> None:
         """Nobody else can write now: what was read before is true if no other connection has written since."""
-        if self._epoch and connection.kept(NEWEST_EPOCH)[0][0] != self._epoch:
+        if self._epoch and connection.kept(NEWEST_EPOCH).rows[0][0] != self._epoch:
             raise Replaced("another daemon has taken over this home; this one ends, and changes nothing any more")
 
     def _connection(self) -> _Connection:

@@ -29,6 +29,7 @@ from sisimpur.shared.store.task_records import (
     attempt_of,
     find_records,
     happened,
+    happened_by_task,
 )
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
@@ -212,15 +213,14 @@ class Journal:
         rows = self._db.rows("select * from task_events where task = ? and event <> 'created' order by id", (task,))
         return [happened(row) for row in rows]
 
-    def histories(self, tasks: Iterable[str]) -> dict[str, list[Happened]]:
+    def histories(self, tasks: Iterable[str]) -> dict[str, tuple[Happened, ...]]:
         """Histories of many; a task to which nothing has happened is there too."""
-        found: dict[str, list[Happened]] = {task: [] for task in tasks}
-        if not found:
-            return found
+        if (wanted := _json(tasks := [*tasks])) == "[]":
+            return {}
         among = "task in (select value from json_each(?)) and event <> 'created'"
-        for row in self._db.rows(f"select * from task_events where {among} order by id", (_json(found),)):  # noqa: S608
-            found[row["task"]].append(happened(row))
-        return found
+        sql = f"select * from task_events where {among} order by id"  # noqa: S608
+        found = self._db.made(happened_by_task, sql, (wanted,))
+        return {task: found.get(task, ()) for task in tasks}
 
     def touched(self, first: str, last: str = "") -> set[str]:
         """Tasks to which anything happened between two days, these among them; no `last`: until now."""

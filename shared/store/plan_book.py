@@ -44,16 +44,12 @@ class PlanRepository:
     # -- visions and questions -----------------------------------------------------------------------------
 
     def accepted(self) -> Accepted | None:
-        row = self._db.row("select * from visions order by id desc limit 1")
-        if row is None:
-            return None
-        vision = VISION.validate_json(row["vision_json"])
-        return Accepted(row["digest"], vision, GUARDS.validate_json(row["guards_json"]))
+        return self._db.made(_accepted, "select * from visions order by id desc limit 1")
 
     def guards(self) -> tuple[Guard, ...]:
         """List the guards that hold now."""
-        row = self._db.row("select guards_json from visions order by id desc limit 1")
-        return GUARDS.validate_json(row["guards_json"]) if row else ()
+        found = self.accepted()
+        return found.guards if found else ()
 
     def guards_before(self, day: str) -> tuple[Guard, ...]:
         """List the guards that held when that day began."""
@@ -139,11 +135,8 @@ class PlanRepository:
 
     def left_over(self, day: str) -> tuple[Goal, ...]:
         """List what the last plan before that day left for another, or the owner put off; also the rest of a goal."""
-        row = self._db.row(
-            "select plan_json from daily_plans where day < ? and plan_json is not null order by day desc limit 1",
-            (day,),
-        )
-        plan = PLAN.validate_json(row["plan_json"]) if row else DailyPlan(day)
+        sql = "select plan_json from daily_plans where day < ? and plan_json is not null order by day desc limit 1"
+        plan = self._db.made(_plan, sql, (day,)) or DailyPlan(day)
         return (*plan.deferred, *plan.held)
 
     def naming(self, goal: str, before: str) -> Iterator[DailyPlan]:
@@ -153,8 +146,7 @@ class PlanRepository:
         return (PLAN.validate_json(row["plan_json"]) for row in rows)
 
     def plan(self, day: str) -> DailyPlan | None:
-        row = self._db.row("select plan_json from daily_plans where day = ?", (day,))
-        return PLAN.validate_json(row["plan_json"]) if row and row["plan_json"] else None
+        return self._db.made(_plan, "select plan_json from daily_plans where day = ?", (day,))
 
     # -- the target -------------------------------------------------------------------------------------------
 
@@ -239,6 +231,18 @@ class PlanRepository:
         """Newest day on which any phase was begun or missed, also if it lies ahead; empty: there was none."""
         row = self._db.row("select max(day) as day from phases")
         return (row["day"] if row else "") or ""
+
+
+def _accepted(rows: Sequence[sqlite3.Row]) -> Accepted | None:
+    """The newest vision."""
+    for row in rows:
+        guards = GUARDS.validate_json(row["guards_json"])
+        return Accepted(row["digest"], VISION.validate_json(row["vision_json"]), guards)
+    return None
+
+
+def _plan(rows: Sequence[sqlite3.Row]) -> DailyPlan | None:
+    return next((PLAN.validate_json(row["plan_json"]) for row in rows if row["plan_json"]), None)
 
 
 def _ran(row: sqlite3.Row) -> Ran:
