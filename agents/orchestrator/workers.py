@@ -12,12 +12,11 @@ from sisimpur.shared.model.errors import Replaced, Stopping, TeamError, Unavaila
 
 
 class WorkerPool:
-    """Everything but `end` is called by who holds the lock. `ended`: called by each thread at its end."""
+    """Everything but `end` is called by who holds the lock."""
 
-    def __init__(self, lock: OrchestratorLock, workers: int, ended: Callable[[], None]) -> None:
+    def __init__(self, lock: OrchestratorLock, workers: int) -> None:
         self._lock = lock
         self._workers = workers
-        self._ended = ended
         self._threads: dict[str, threading.Thread] = {}
         self._background: set[str] = set()
         self._others: dict[str, frozenset[str]] = {}  # what else each of them works on
@@ -66,17 +65,14 @@ class WorkerPool:
             thread.join()
 
     def _work(self, name: str, act: Callable[[], None]) -> None:
-        try:
-            with self._lock:
-                try:
-                    act()
-                except BaseException as failure:  # noqa: BLE001  it is raised again where it can be answered
-                    self._failures.append(failure)
-                finally:
-                    self._forget(name)
-                    self._lock.wake()
-        finally:
-            self._ended()
+        with self._lock:
+            try:
+                act()
+            except BaseException as failure:  # noqa: BLE001  it is raised again where it can be answered
+                self._failures.append(failure)
+            finally:
+                self._forget(name)
+                self._lock.wake()
 
     def _forget(self, name: str) -> None:
         del self._threads[name]

@@ -124,7 +124,7 @@ class Assembly:
 
     @cached_property
     def _pool(self) -> WorkerPool:
-        return WorkerPool(self._session.lock, self._policy.capacity.parallel, self._records.spending.close)
+        return WorkerPool(self._session.lock, self._policy.capacity.parallel)
 
     @cached_property
     def _breaker(self) -> CircuitBreaker:

@@ -108,7 +108,7 @@ class Ledger:
             day = budget_day(now, rows.last_day(db))
             caps = raised(caps, rows.raise_of(db, day))
             refusal = self._forbidden(db, ticket, ask.model, retry, now)
-            answer = refusal or decide(ask, list(rows.cap_usages(db, ticket, caps, day)), ticket.order.min_out)
+            answer = refusal or decide(ask, rows.cap_usages(db, ticket, caps, day), ticket.order.min_out)
             entry = rows.CallEntry(ticket, day, now, caps)
             if isinstance(answer, Refusal):
                 rows.add_refusal(db, entry, ask.model, answer)
@@ -195,7 +195,7 @@ class Ledger:
             return not self._clock_is_wrong(db, now)
 
     def close(self) -> None:
-        """Close this thread's connection."""
+        """Close the database."""
         self._db.close()
 
     # --- the parts

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sisimpur.shared.money.ticket import BudgetWarning, LostCall, Share, Spending, Used
 from sisimpur.shared.money.token_budget import Totals, budget_day, month_of
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 
 LAST_MINUTE = 24 * 60 - 1
 
@@ -23,12 +23,7 @@ class LedgerReader:
     """Sums, shares and warnings of the money book. `db` is the database of the home."""
 
     def __init__(self, db: Database) -> None:
-        self._database = db
-        self._db = Tables(db, "money")
-
-    def close(self) -> None:
-        """Close this thread's connection."""
-        self._database.close()
+        self._db = db
 
     # --- a day's cap
 

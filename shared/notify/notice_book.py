@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from sisimpur.shared.notify.notice import Notice
-from sisimpur.shared.store.database import Database, Form, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, row_to
 from sisimpur.shared.system.fault import fault_point
 
 NOTICE = Form(Notice)
@@ -53,7 +53,7 @@ class NoticeRepository:
     """`db` is the database of the home."""
 
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "notices")
+        self._db = db
 
     def intend(self, notice: Notice, service: str, now: datetime) -> Slip:
         """Note what is to stand there from now on. The same again changes nothing; other words are a new intention.

@@ -1,8 +1,8 @@
 """Door to memory. The only module that opens agents.db and brings its schema up to date.
 
-One connection per thread, WAL with `synchronous=FULL`: what is acknowledged survives a power cut. What was read is not
-read again before somebody has written. The schema grows by the numbered files in schema/, each applied once, in order,
-in one transaction.
+One connection per process, WAL with `synchronous=FULL`: what is acknowledged survives a power cut. What was read is not
+read again before somebody has written to its tables. The schema grows by the numbered files in schema/, each applied
+once, in order, in one transaction.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -22,8 +23,10 @@ from sisimpur.shared.model.errors import Misconfigured, Replaced, Unavailable
 from sisimpur.shared.system.fault import fault_point
 
 READS = ("select ", "with ")
-MOST_ANSWERS = 500  # that are kept of one book
-Answers = dict[tuple[str, tuple[Any, ...]], list[sqlite3.Row]]
+WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
+SCHEMA_TABLE = "sqlite_master"  # who writes it makes or changes a table
+MOST_ANSWERS = 5000
+NEWEST_EPOCH = "select max(number) from epochs"
 SCHEMA = Path(__file__).parent / "schema"
 
 T = TypeVar("T")
@@ -44,64 +47,124 @@ class Form(Generic[T]):
         return _form(self._kind).dump_json(value)
 
 
-class _Held:
-    """A thread's connection: closed when the thread ends, not when somebody collects garbage months later.
+@dataclass
+class _Tables:
+    """Tables that a statement reads and writes, by triggers and views too: SQLite says so when it compiles it."""
 
-    It keeps the answers to each book's questions: SQLite counts what other connections write, and we tell it of ours.
+    reads: set[str | None] = field(default_factory=set)
+    writes: set[str | None] = field(default_factory=set)
+
+    def note(self, action: int, name: str | None, *_: str | None) -> int:
+        if action == sqlite3.SQLITE_READ:
+            self.reads.add(name)
+        elif action in WRITES:
+            self.writes.add(name)
+        return sqlite3.SQLITE_OK  # it asks whether the statement may: anything may
+
+
+@dataclass(frozen=True)
+class _Answer:
+    rows: list[sqlite3.Row]
+    made: dict[Callable[[list[sqlite3.Row]], Any], Any] = field(default_factory=dict)  # of the rows, by what made it
+
+    def as_made(self, make: Callable[[list[sqlite3.Row]], T]) -> T:
+        if make not in self.made:
+            self.made[make] = make(self.rows)
+        found: T = self.made[make]
+        return found
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that keeps what it has read until somebody writes to a table from which it came.
+
+    What other connections write SQLite counts.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-        self._answers: dict[str, Answers] = {}
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._new = _Tables()
+        self._tables: dict[str, _Tables] = {}  # of each statement
+        self._written: set[str | None] = set()  # since `forget`
+        self._answers: dict[str, dict[tuple[Any, ...], _Answer]] = {}
         self._version = -1
+        self.set_authorizer(self._new.note)
 
-    def rows(self, book: str, sql: str, values: tuple[Any, ...]) -> list[sqlite3.Row]:
-        if self.connection.in_transaction:
-            return self.connection.execute(sql, values).fetchall()
-        if not sql.lstrip().startswith(READS):
-            self._answers.clear()
-            return self.connection.execute(sql, values).fetchall()
-        (version,) = self.connection.execute("pragma data_version").fetchone()
+    def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
+        try:
+            return super().execute(sql, values)
+        finally:
+            self._compiled(sql)
+
+    def executemany(self, sql: str, values: Any, /) -> sqlite3.Cursor:
+        try:
+            return super().executemany(sql, values)
+        finally:
+            self._compiled(sql)
+
+    def answer(self, sql: str, values: tuple[Any, ...]) -> _Answer:
+        """In a transaction nothing is kept: it may be taken back."""
+        if self.in_transaction:
+            return self._asked(sql, values)
+        if sql.lstrip().startswith(READS):
+            return self.kept(sql, values)
+        self._answers.clear()
+        return self._asked(sql, values)
+
+    def kept(self, sql: str, values: tuple[Any, ...] = ()) -> _Answer:
+        """What was read before, if it is still true. Of what is committed only."""
+        (version,) = super().execute("pragma data_version").fetchone()
         if version != self._version:
             self._answers, self._version = {}, version
-        kept = self._answers.setdefault(book, {})
-        if (sql, values) not in kept:
-            if len(kept) >= MOST_ANSWERS:
-                kept.clear()
-            kept[sql, values] = self.connection.execute(sql, values).fetchall()
-        return kept[sql, values]
+        found = self._answers.get(sql, {}).get(values)
+        if found is None:
+            found = self._asked(sql, values)
+            if sum(map(len, self._answers.values())) >= MOST_ANSWERS:
+                self._answers.clear()
+            self._answers.setdefault(sql, {})[values] = found
+        return found
 
-    def forget(self, book: str) -> None:
-        """Forget what was read of this book, and what nobody knows the book of; without a name: all."""
-        for name in (book, "") if book else tuple(self._answers):
-            self._answers.pop(name, None)
+    def _asked(self, sql: str, values: tuple[Any, ...]) -> _Answer:
+        return _Answer(self.execute(sql, values).fetchall())
 
-    def close(self) -> None:
-        self.connection.close()
+    def forget(self) -> None:
+        """Forget what was read of the tables that were written since the last time."""
+        for sql in [sql for sql in self._answers if not self._written.isdisjoint(self._tables[sql].reads)]:
+            del self._answers[sql]
+        self._written.clear()
 
-    __del__ = close
+    def _compiled(self, sql: str) -> None:
+        """Learn the tables of a statement; one that was compiled before is not compiled again."""
+        new, known = self._new, self._tables.setdefault(sql, _Tables())
+        known.reads |= new.reads
+        known.writes |= new.writes
+        if not sql.lstrip().startswith(READS):
+            self._written |= known.writes
+            if SCHEMA_TABLE in new.writes:
+                self._answers.clear()
+        new.reads.clear()
+        new.writes.clear()
 
 
 class Database:
-    """`path` is created if it is absent; its folder must exist."""
+    """`path` is created if it is absent; its folder must exist. All threads of a process share its one connection."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._epoch = 0  # 0: anybody's, as the owner's commands are
-        self._local = threading.local()
+        self._lock = threading.RLock()
+        self._open: _Connection | None = None
         self._migrate()
 
     @contextmanager
-    def transaction(self, book: str = "") -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """A write transaction: taken at once, so that what is read inside is still true when it is written.
 
-        `book`: it writes the tables of that one alone; see Tables.
+        Other threads wait for its end, as other processes do.
         """
-        with self._named():
-            held = self._connection()
-            connection = held.connection
-            connection.execute("begin immediate")
+        with self._named(), self._lock:
+            connection = self._connection()
             try:
+                connection.execute("begin immediate")
                 self._check_guard(connection)
                 yield connection
                 connection.execute("commit")
@@ -110,45 +173,46 @@ class Database:
                     connection.execute("rollback")
                 raise
             finally:
-                held.forget(book)
+                connection.forget()
 
     def guard(self, epoch: int) -> None:
         """From now on each transaction asks first whether this is still the newest epoch; else it is Replaced."""
         self._epoch = epoch
 
-    def rows(self, sql: str, values: Sequence[Any] = (), book: str = "") -> list[sqlite3.Row]:
-        """`book`: it reads the tables of that one alone; see Tables."""
-        with self._named():
-            return list(self._connection().rows(book, sql, tuple(values)))
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        with self._named(), self._lock:
+            return list(self._connection().answer(sql, tuple(values)).rows)
+
+    def made(self, make: Callable[[list[sqlite3.Row]], T], sql: str, values: Sequence[Any] = ()) -> T:
+        """What `make` makes of the rows: made once for as long as they are kept, so that nobody may change it."""
+        with self._named(), self._lock:
+            return self._connection().answer(sql, tuple(values)).as_made(make)
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
         found = self.rows(sql, values)
         return found[0] if found else None
 
     def close(self) -> None:
-        """Close this thread's connection; the last one to close folds the write-ahead log into the file."""
-        if hasattr(self._local, "held"):
-            self._local.held.close()
-            del self._local.held
+        """Whoever asks again opens it again; the last one to close folds the write-ahead log into the file."""
+        with self._lock:
+            if self._open:
+                self._open.close()
+                self._open = None
 
-    def _check_guard(self, connection: sqlite3.Connection) -> None:
-        if self._epoch:
-            (newest,) = connection.execute("select max(number) from epochs").fetchone()
-            if newest != self._epoch:
-                raise Replaced("another daemon has taken over this home; this one ends, and changes nothing any more")
+    def _check_guard(self, connection: _Connection) -> None:
+        """Nobody else can write now: what was read before is true if no other connection has written since."""
+        if self._epoch and connection.kept(NEWEST_EPOCH).rows[0][0] != self._epoch:
+            raise Replaced("another daemon has taken over this home; this one ends, and changes nothing any more")
 
-    def _connection(self) -> _Held:
-        if not hasattr(self._local, "held"):
-            self._local.held = _Held(self._connect())
-        held: _Held = self._local.held
-        return held
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, isolation_level=None, timeout=10, check_same_thread=False)  # see _Held
-        connection.row_factory = sqlite3.Row
-        for pragma in ("journal_mode=wal", "synchronous=full", "foreign_keys=on"):
-            connection.execute(f"pragma {pragma}")
-        return connection
+    def _connection(self) -> _Connection:
+        if self._open is None:
+            self._open = sqlite3.connect(
+                self.path, timeout=10, isolation_level=None, check_same_thread=False, factory=_Connection
+            )
+            self._open.row_factory = sqlite3.Row
+            for pragma in ("journal_mode=wal", "synchronous=full", "foreign_keys=on"):
+                self._open.execute(f"pragma {pragma}")
+        return self._open
 
     def _migrate(self) -> None:
         with self.transaction() as db:
@@ -189,24 +253,6 @@ def _why_not(path: Path, error: sqlite3.Error) -> str:
     if disk.f_bavail == 0 or (disk.f_files and disk.f_favail == 0):
         return f"cannot be written: its disk {'takes no more files' if disk.f_bavail else 'is full'}"
     return f"is in use or cannot be written ({error}); try again"
-
-
-class Tables:
-    """Some tables of the database, which one module alone writes and reads: its answers last until it writes again."""
-
-    def __init__(self, db: Database, name: str) -> None:
-        self._db = db
-        self._name = name
-
-    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._db.transaction(self._name)
-
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        return self._db.rows(sql, values, self._name)
-
-    def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
-        found = self.rows(sql, values)
-        return found[0] if found else None
 
 
 def row_to(kind: type[T], row: sqlite3.Row, **more: object) -> T:

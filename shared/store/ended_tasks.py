@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from sisimpur.shared.model.lifecycle import Event, State
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import LAST
 
 MOST = 20  # that are shown of each kind, unless all are asked for
@@ -14,7 +14,7 @@ MOST = 20  # that are shown of each kind, unless all are asked for
 
 class EndedTasks:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "history")
+        self._db = db
 
     def of_late(self) -> frozenset[str]:
         """The newest of each kind, and those that the owner is asked about."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from pydantic import ValidationError
 
 from sisimpur.shared.model.text import shortened
-from sisimpur.shared.store.database import Database, Form, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, row_to
 from sisimpur.shared.store.queue_book import QueueRepository
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
@@ -84,7 +84,7 @@ class GateRepository:
 
     def __init__(self, db: Database) -> None:
         self.places = QueueRepository(db)
-        self._db = Tables(db, "gates")
+        self._db = db
 
     # -- tests and reviews ------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Literal
 from sisimpur.shared.model.lifecycle import Worded
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import GoalWord, Measure
-from sisimpur.shared.store.database import Database, Form, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, row_to
 from sisimpur.shared.system.fault import fault_point
 
 LONGEST_WORD = 1_000  # characters
@@ -25,7 +25,7 @@ class GoalWords:
     """Words about goals. A goal keeps them while it is reworded: they belong to its id."""
 
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "goal words")
+        self._db = db
 
     def keep(self, word: GoalWord, now: datetime) -> None:
         """Kept once, however often it is said; what was left, taken up, and is left again is open again."""
@@ -78,7 +78,7 @@ class GoalRepository:
     """Measures of goals, and what was seen of them; both belong to a goal as it is worded."""
 
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "goals")
+        self._db = db
 
     def keep_measures(self, goal: Worded, measures: Sequence[Measure]) -> None:
         """All of them have to hold."""

@@ -16,7 +16,7 @@ from datetime import datetime
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, after
 from sisimpur.shared.model.naming import attempt_ref, is_landing
 from sisimpur.shared.model.work import Run, TaskSpec
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.task_records import (
     NEWS,
     NO_ATTEMPT,
@@ -29,6 +29,7 @@ from sisimpur.shared.store.task_records import (
     attempt_of,
     find_records,
     happened,
+    happened_by_task,
 )
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
@@ -60,7 +61,7 @@ class Planned:
 
 class Journal:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "history")
+        self._db = db
         self._places = TaskPlaces(self._db)
         self._has_branches: bool | None = None  # whether any task was planned for one; None: nobody has asked
 
@@ -217,15 +218,14 @@ class Journal:
         row = self._db.row("select to_state from task_events where task = ? and event = 'created'", (task,))
         return State(row["to_state"]) if row else State.BACKLOG
 
-    def histories(self, tasks: Iterable[str]) -> dict[str, list[Happened]]:
+    def histories(self, tasks: Iterable[str]) -> dict[str, tuple[Happened, ...]]:
         """Histories of many; a task to which nothing has happened is there too."""
-        found: dict[str, list[Happened]] = {task: [] for task in tasks}
-        if not found:
-            return found
+        if (wanted := _json(tasks := [*tasks])) == "[]":
+            return {}
         among = "task in (select value from json_each(?)) and event <> 'created'"
-        for row in self._db.rows(f"select * from task_events where {among} order by id", (_json(found),)):  # noqa: S608
-            found[row["task"]].append(happened(row))
-        return found
+        sql = f"select * from task_events where {among} order by id"  # noqa: S608
+        found = self._db.made(happened_by_task, sql, (wanted,))
+        return {task: found.get(task, ()) for task in tasks}
 
     def touched(self, first: str, last: str = "") -> set[str]:
         """Tasks to which anything happened between two days, these among them; no `last`: until now."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sisimpur.shared.model.schedule import Ran
 from sisimpur.shared.model.work import DailyPlan, Goal, Guard, Question, Vision
-from sisimpur.shared.store.database import Database, Form, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, row_to
 from sisimpur.shared.system.fault import fault_point
 
 MOST_TOLD = 5_000  # characters of a phase's problems
@@ -39,22 +39,17 @@ class Answer:
 
 class PlanRepository:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "plans")
-        self._phases = Tables(db, "phases")
+        self._db = db
 
     # -- visions and questions -----------------------------------------------------------------------------
 
     def accepted(self) -> Accepted | None:
-        row = self._db.row("select * from visions order by id desc limit 1")
-        if row is None:
-            return None
-        vision = VISION.validate_json(row["vision_json"])
-        return Accepted(row["digest"], vision, GUARDS.validate_json(row["guards_json"]))
+        return self._db.made(_accepted, "select * from visions order by id desc limit 1")
 
     def guards(self) -> tuple[Guard, ...]:
         """List the guards that hold now."""
-        row = self._db.row("select guards_json from visions order by id desc limit 1")
-        return GUARDS.validate_json(row["guards_json"]) if row else ()
+        found = self.accepted()
+        return found.guards if found else ()
 
     def guards_before(self, day: str) -> tuple[Guard, ...]:
         """List the guards that held when that day began."""
@@ -140,11 +135,8 @@ class PlanRepository:
 
     def left_over(self, day: str) -> tuple[Goal, ...]:
         """List what the last plan before that day left for another, or the owner put off; also the rest of a goal."""
-        row = self._db.row(
-            "select plan_json from daily_plans where day < ? and plan_json is not null order by day desc limit 1",
-            (day,),
-        )
-        plan = PLAN.validate_json(row["plan_json"]) if row else DailyPlan(day)
+        sql = "select plan_json from daily_plans where day < ? and plan_json is not null order by day desc limit 1"
+        plan = self._db.made(_plan, sql, (day,)) or DailyPlan(day)
         return (*plan.deferred, *plan.held)
 
     def naming(self, goal: str, before: str) -> Iterator[DailyPlan]:
@@ -154,8 +146,7 @@ class PlanRepository:
         return (PLAN.validate_json(row["plan_json"]) for row in rows)
 
     def plan(self, day: str) -> DailyPlan | None:
-        row = self._db.row("select plan_json from daily_plans where day = ?", (day,))
-        return PLAN.validate_json(row["plan_json"]) if row and row["plan_json"] else None
+        return self._db.made(_plan, "select plan_json from daily_plans where day = ?", (day,))
 
     # -- the target -------------------------------------------------------------------------------------------
 
@@ -172,7 +163,7 @@ class PlanRepository:
     # -- phases -----------------------------------------------------------------------------------------------
 
     def phase_begins(self, day: str, name: str, now: datetime) -> None:
-        with self._phases.transaction() as db:
+        with self._db.transaction() as db:
             db.execute(
                 "insert or ignore into phases (day, name, started_at) values (?, ?, ?)", (day, name, now.isoformat())
             )
@@ -180,7 +171,7 @@ class PlanRepository:
 
     def phase_ended(self, day: str, name: str, now: datetime, problem: str | None = "") -> None:
         """`problem`: what the owner has to mend, although it came to its end; None: what is known of it already."""
-        with self._phases.transaction() as db:
+        with self._db.transaction() as db:
             db.execute(
                 "update phases set ended_at = ?, problem = coalesce(?, problem) where day = ? and name = ?",
                 (now.isoformat(), problem, day, name),
@@ -189,13 +180,13 @@ class PlanRepository:
 
     def phase_failed(self, day: str, name: str, problem: str) -> None:
         """Note that it did not come to its end."""
-        with self._phases.transaction() as db:
+        with self._db.transaction() as db:
             db.execute("update phases set problem = ? where day = ? and name = ?", (problem, day, name))
         fault_point("phase.failed")
 
     def phase_troubled(self, day: str, name: str, problem: str) -> None:
         """One more that the owner has to mend; the phase goes on, if it was begun at all."""
-        with self._phases.transaction() as db:
+        with self._db.transaction() as db:
             row = db.execute("select problem from phases where day = ? and name = ?", (day, name)).fetchone()
             if row and problem not in row["problem"]:
                 both = "; ".join(filter(None, (row["problem"], problem)))
@@ -204,7 +195,7 @@ class PlanRepository:
 
     def phase_missed(self, day: str, name: str, now: datetime, why: str) -> None:
         """Note that it was not begun, and will not be. Nothing changes if it was."""
-        with self._phases.transaction() as db:
+        with self._db.transaction() as db:
             db.execute(
                 "insert or ignore into phases (day, name, started_at, ended_at, problem, missed)"
                 " values (?, ?, ?, ?, ?, 1)",
@@ -214,34 +205,44 @@ class PlanRepository:
 
     def phases_of(self, day: str) -> Mapping[str, Ran]:
         """Phases by name, in the order in which they were begun."""
-        rows = self._phases.rows("select * from phases where day = ? order by rowid", (day,))
+        rows = self._db.rows("select * from phases where day = ? order by rowid", (day,))
         return {row["name"]: _ran(row) for row in rows}
 
     def has_ended(self, day: str, name: str) -> bool:
         sql = "select 1 from phases where day = ? and name = ? and ended_at is not null"
-        return self._phases.row(sql, (day, name)) is not None
+        return self._db.row(sql, (day, name)) is not None
 
     def troubles(self, day: str) -> tuple[Trouble, ...]:
-        rows = self._phases.rows(
-            "select name, problem from phases where day = ? and problem <> '' order by rowid", (day,)
-        )
+        rows = self._db.rows("select name, problem from phases where day = ? and problem <> '' order by rowid", (day,))
         return tuple(Trouble(row["name"], row["problem"]) for row in rows)
 
     def last_day(self, before: str) -> str:
         """The newest day before that one on which any phase was begun; empty: there was none."""
-        row = self._phases.row("select max(day) as day from phases where day < ?", (before,))
+        row = self._db.row("select max(day) as day from phases where day < ?", (before,))
         return (row["day"] if row else "") or ""
 
     def forget_days_after(self, day: str) -> None:
         """A clock that was wrong has made them: they are still to come."""
-        with self._phases.transaction() as db:
+        with self._db.transaction() as db:
             db.execute("delete from phases where day > ?", (day,))
         fault_point("phases.forgotten")
 
     def newest_day(self) -> str:
         """Newest day on which any phase was begun or missed, also if it lies ahead; empty: there was none."""
-        row = self._phases.row("select max(day) as day from phases")
+        row = self._db.row("select max(day) as day from phases")
         return (row["day"] if row else "") or ""
+
+
+def _accepted(rows: Sequence[sqlite3.Row]) -> Accepted | None:
+    """The newest vision."""
+    for row in rows:
+        guards = GUARDS.validate_json(row["guards_json"])
+        return Accepted(row["digest"], VISION.validate_json(row["vision_json"]), guards)
+    return None
+
+
+def _plan(rows: Sequence[sqlite3.Row]) -> DailyPlan | None:
+    return next((PLAN.validate_json(row["plan_json"]) for row in rows if row["plan_json"]), None)
 
 
 def _ran(row: sqlite3.Row) -> Ran:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 
 
@@ -21,7 +21,7 @@ class QueuePlace:
 
 class QueueRepository:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "merge queue")
+        self._db = db
 
     def keep(self, places: Iterable[QueuePlace]) -> None:
         """All at once; each task has one place, the last."""

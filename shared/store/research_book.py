@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from sisimpur.shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
-from sisimpur.shared.store.database import Database, Form, Tables, row_to
+from sisimpur.shared.store.database import Database, Form, row_to
 from sisimpur.shared.system.fault import fault_point
 
 HITS, FINDINGS = Form(tuple[SearchHit, ...]), Form(Findings)
@@ -17,7 +17,7 @@ HITS, FINDINGS = Form(tuple[SearchHit, ...]), Form(Findings)
 
 class ResearchRepository:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "research")
+        self._db = db
 
     # -- inquiries --------------------------------------------------------------------------------------------
 

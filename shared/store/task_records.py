@@ -12,11 +12,12 @@ from threading import Lock
 from typing import Literal
 
 from sisimpur.shared.model.lifecycle import Event, State, Tried
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 
 Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
 
+EVENTS = {event.value: event for event in Event}  # quicker than to call the class
 STATES = {state.value: state for state in State}
 NEWS = "select * from task_events where id > ? order by id"
 # A task's minutes are those of its newest round. A run that was cut off ended when nobody knows.
@@ -103,17 +104,16 @@ class TaskRecord:
         return self.newest is not None and self.newest.event is Event.GOAL_REMOVED
 
 
-def find_records(db: Tables, where: str = "", values: Sequence[object] = ()) -> dict[str, TaskRecord]:
+def find_records(db: Database, where: str = "", values: Sequence[object] = ()) -> dict[str, TaskRecord]:
     """Records by id, as they were first seen. `where`: SQL on `t`, a row of `tasks`; empty: all of them."""
-    rows = db.rows(f"{RECORDS} {f'where {where}' if where else ''} order by +t.rowid", values)
-    return {row["id"]: _record(row) for row in rows}
+    return dict(db.made(_records, f"{RECORDS} {f'where {where}' if where else ''} order by +t.rowid", values))
 
 
 class Waivers:
     """What tasks begin without, although their files name it."""
 
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "history")
+        self._db = db
 
     def keep(self, task: str, without: Iterable[str], why: str, now: datetime) -> None:
         """The owner's word; said again, the newer reason counts."""
@@ -138,13 +138,21 @@ def attempt_of(row: Sequence[object] | sqlite3.Row) -> Attempt:
 
 
 def happened(row: sqlite3.Row) -> Happened:
-    return Happened(row["at"], Event(row["event"]), State(row["to_state"]), row["note"])
+    return Happened(row["at"], EVENTS[row["event"]], STATES[row["to_state"]], row["note"])
+
+
+def happened_by_task(rows: Iterable[sqlite3.Row]) -> dict[str, tuple[Happened, ...]]:
+    """`rows`: of `task_events`, the oldest first."""
+    found: dict[str, list[Happened]] = {}
+    for row in rows:
+        found.setdefault(row["task"], []).append(happened(row))
+    return {task: tuple(all_) for task, all_ in found.items()}
 
 
 class TaskPlaces:
     """Places where history puts each task: read once, then only what was booked since."""
 
-    def __init__(self, db: Tables) -> None:
+    def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = Lock()
         self._place: dict[str, State] = {}
@@ -189,6 +197,10 @@ class TaskPlaces:
 
 
 # --- details -------------------------------------------------------------------------------------------------
+
+
+def _records(rows: Iterable[sqlite3.Row]) -> dict[str, TaskRecord]:
+    return {row["id"]: _record(row) for row in rows}
 
 
 def _record(row: sqlite3.Row) -> TaskRecord:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from bench.trace import counting
 from sisimpur.shared.model.errors import Replaced
 from sisimpur.shared.store.activity import STOPPED, Activity, Epoch, Epochs
 from sisimpur.shared.store.database import Database
@@ -118,6 +121,26 @@ def test_who_was_replaced_writes_nothing_any_more_but_may_look(db: Database, pat
     assert [row["why"] for row in db.rows("select why from cap_raises")] == ["ours"]
 
 
+def test_the_newest_epoch_is_read_again_when_anybody_else_has_written_and_only_then(path: Path) -> None:
+    """Under the write lock, where nobody else can: what was read before is as true as what would be read now."""
+    with counting() as trace, closing(Database(path)) as db, closing(Database(path)) as owners:
+        db.guard(Epochs(db).begin(70, NOW))
+        days = count()
+
+        def reads(writer: Database) -> int:
+            before = trace.reads
+            with writer.transaction() as connection:
+                connection.execute("insert into cap_raises values (?, 1, 'now', '')", (next(days),))
+            return trace.reads - before
+
+        assert [reads(db), reads(db), reads(db)] == [1, 0, 0]
+        assert [reads(owners), reads(db), reads(db)] == [0, 1, 0]
+        Epochs(owners).begin(71, LATER)
+        for _ in range(2):
+            with pytest.raises(Replaced):
+                reads(db)
+
+
 def test_the_guard_holds_in_every_thread(db: Database, path: Path) -> None:
     db.guard(Epochs(db).begin(70, NOW))
     Epochs(Database(path)).begin(71, LATER)
@@ -128,7 +151,6 @@ def test_the_guard_holds_in_every_thread(db: Database, path: Path) -> None:
             Epochs(db).seen(1, LATEST)
         except Replaced:
             said.append("replaced")
-        db.close()
 
     thread = threading.Thread(target=work)
     thread.start()

@@ -227,7 +227,6 @@ def test_two_hundred_callers_share_the_last_cent_exactly(ledger: Ledger) -> None
         start.wait()
         if isinstance(ledger.reserve(ticket, ask(worst), caps, NOON), Reservation):
             served.append(1)
-        ledger.close()
 
     threads = [threading.Thread(target=caller) for _ in range(200)]
     for thread in threads:

@@ -144,7 +144,7 @@ class MemoryMeter:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._book.close(self._records.ledger.close)
+        self._book.close()
         METERS.pop(self.socket, None)
 
     def refuse_new(self) -> None:

@@ -21,7 +21,7 @@ from sisimpur.shared.model.deployment import (
     Place,
     after,
 )
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 
 DEPLOYS = (
@@ -38,7 +38,7 @@ class Pause:
 
 class DeployRepository:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "deploys")
+        self._db = db
 
     def name(self) -> str:
         """Twelve digits by which an engine's containers and images are known as this home's; made once."""

@@ -28,7 +28,7 @@ from sisimpur.agents.orchestrator.memory.lesson import (
 )
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.text import defuse
-from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.store.database import Database, row_to
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.words.synonyms import kindred, telling
 
@@ -58,7 +58,7 @@ class LessonRepository:
     """`indexed`: whether words are looked up; None: if this SQLite can."""
 
     def __init__(self, db: Database, indexed: bool | None = None) -> None:
-        self._db = Tables(db, "lessons")
+        self._db = db
         self._indexed = _can_index(db) if indexed is None else indexed
         self._keep_index()
 

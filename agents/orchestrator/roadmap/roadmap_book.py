@@ -10,9 +10,10 @@ from datetime import date
 from sisimpur.agents.orchestrator.roadmap.roadmap import DONE, FREE, SHOWN, GoalPin, Need
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.work import Priority
-from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 
+FINISHED = "select * from roadmap_finished order by day, goal"
 PINS = "select * from roadmap_pins order by rowid"
 TEXTS = "select * from roadmap_texts order by number desc limit 2"  # of more than these all stand
 
@@ -27,7 +28,7 @@ class RoadmapText:
 
 class RoadmapRepository:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "roadmap")
+        self._db = db
 
     # -- the owner's words ------------------------------------------------------------------------------------
 
@@ -93,24 +94,27 @@ class RoadmapRepository:
 
     def finished(self) -> dict[str, Need]:
         """Goals that are done, by id; also such as are not in the vision any more."""
-        rows = self._db.rows("select * from roadmap_finished order by day, goal")
-        return {row["goal"]: _need(row) for row in rows}
+        return {row["goal"]: _need(row) for row in self._db.rows(FINISHED)}
 
     def finish(self, done: Iterable[Need], wanted: Collection[str], today: str) -> None:
         """`done`: goals with the day on which they were; `wanted`: all that are in the vision, so those are open again.
 
         What is not in the vision is forgotten when it is not shown any more.
         """
-        needs = {need.id: need for need in done}
-        oldest = monday_of(today) - SHOWN
+        rows = self._db.rows(FINISHED)
+        new = {(need.id, need.title, need.priority.value, need.done_on, need.merged, need.cost) for need in done}
+        goals, oldest = {values[0] for values in new}, monday_of(today) - SHOWN
+        gone = [
+            (row["goal"],)
+            for row in rows
+            if row["goal"] not in goals and (row["goal"] in wanted or date.fromisoformat(row["day"]) < oldest)
+        ]
+        new -= set(map(tuple, rows))
+        if not gone and not new:
+            return
         with self._db.transaction() as db:
-            for row in db.execute("select goal, day from roadmap_finished").fetchall():
-                is_open = row["goal"] in wanted and row["goal"] not in needs
-                if is_open or (row["goal"] not in wanted and date.fromisoformat(row["day"]) < oldest):
-                    db.execute("delete from roadmap_finished where goal = ?", (row["goal"],))
-            for need in needs.values():
-                values = (need.id, need.title, need.priority.value, need.done_on, need.merged, need.cost)
-                db.execute("insert or replace into roadmap_finished values (?, ?, ?, ?, ?, ?)", values)
+            db.executemany("delete from roadmap_finished where goal = ?", gone)
+            db.executemany("insert or replace into roadmap_finished values (?, ?, ?, ?, ?, ?)", sorted(new))
         fault_point("roadmap.finished")
 
 

@@ -6,7 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from sisimpur.shared.model.work import Goal, TaskSpec
-from sisimpur.shared.store.database import Database, Form, Tables
+from sisimpur.shared.store.database import Database, Form
 from sisimpur.shared.system.fault import fault_point
 
 if TYPE_CHECKING:  # most homes propose nothing, and load nothing of it
@@ -17,7 +17,7 @@ GOAL, TASK = Form(Goal), Form(TaskSpec)
 
 class UpkeepRepository:
     def __init__(self, db: Database) -> None:
-        self._db = Tables(db, "upkeep")
+        self._db = db
 
     def keep(self, look: UpkeepLook) -> None:
         """A day's look with all that it proposes. The first one of a day counts; another changes nothing."""

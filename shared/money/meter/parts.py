@@ -33,7 +33,7 @@ class MeterTimeouts:
 
 
 class LedgerThread:
-    """The ledger's own thread: all entries in one order, over one connection, away from the event loop."""
+    """The ledger's own thread: all entries in one order, away from the event loop."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "meter-book")
@@ -45,8 +45,7 @@ class LedgerThread:
         """Make the entry also when nobody waits for it any more."""
         return self._thread.submit(entry, *args, **kwargs)
 
-    def close(self, last: Callable[[], None]) -> None:
-        self.later(last)
+    def close(self) -> None:
         self._thread.shutdown(wait=True)
 
 

@@ -143,7 +143,7 @@ class Meter:
         finally:
             await self._app.close()
             await line.close()
-            book.close(self._ledger.close)
+            book.close()
 
 
 def _settings(app: Starlette) -> uvicorn.Config:
