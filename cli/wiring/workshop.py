@@ -150,6 +150,7 @@ class BoxWorkshop:
     def _environments_of(self, mirror: Mirror) -> Environments:
         from sisimpur.agents.qa.runner.environment_build import INSTALL, Setup
         from sisimpur.agents.qa.runner.environment_store import Environments
+        from sisimpur.agents.qa.runner.private_index import PrivateIndex
 
         target = self._settings.target
         setup = Setup(
@@ -158,6 +159,7 @@ class BoxWorkshop:
             target.file.setup,
             Path(target.file.packages) if target.file.packages else None,
             target.file.index,
+            PrivateIndex(private) if (private := self._settings.secrets.get("PACKAGE_INDEX_URL")) else None,
             replace(INSTALL, seconds=target.file.minutes * 60),
         )
         box = Stoppable(self.box, lambda: self._is_closed)
