@@ -259,7 +259,8 @@ class TargetFile(SettingsPart):
     tests: tuple[Pattern, ...] = ()
     """Paths of the tests and of what is only for them; empty: what held tests when they were last run, and helpers."""
     python: str = Field(default="", max_length=500)
-    """The interpreter that the target's environment is made with; empty: the one that runs this program."""
+    """The interpreter that the target's environment is made with: a path, or a version as "3.12", which uv finds or
+    installs; empty: the one that runs this program, or one on this machine that the target takes."""
     packages: str = Field(default="", max_length=500)
     """A folder of wheels to install from, without any network; empty: the package index."""
     index: tuple[Host, ...] = ("pypi.org", "files.pythonhosted.org")

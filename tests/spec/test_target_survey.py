@@ -244,9 +244,10 @@ def test_what_does_not_run_comes_with_the_line_to_write(output: str, files: Mapp
 
 @pytest.mark.parametrize(
     ("pyproject", "lacks"),
-    [("", 0), (">=3.9", 0), (">=3.11,<4", 0), (">=3.12", 12), ("^3.13", 13), ("~3.12", 12), ("==2.7", 0)],
-)
-def test_a_python_that_is_too_old_is_known_before_anything_is_installed(pyproject: str, lacks: int) -> None:
+    [("", 0), (">=3.9", 0), (">=3.11,<4", 0), (">=3.12", 12), ("^3.13", 13), ("~3.12", 12), ("==2.7", 0),
+     (">=3.8,<3.11", 10), ("<=3.9", 9), (">=3.9,<3.12", 0), ("~3.10", 10), ("~=3.9", 0), ("==3.10.*", 10)],
+)  # fmt: skip
+def test_a_python_that_is_too_old_or_too_new_is_known_before_anything_is_installed(pyproject: str, lacks: int) -> None:
     found = survey({"pyproject.toml": f"[project]\nrequires-python = '{pyproject}'" if pyproject else ""})
     assert findings.lacking_python(found, 11) == lacks
 

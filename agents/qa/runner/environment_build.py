@@ -14,12 +14,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
+from sisimpur.agents.qa.runner.interpreters import Interpreters
 from sisimpur.agents.qa.runner.private_index import PrivateIndex
 from sisimpur.agents.qa.runner.suite import GATE, JOB, PACKAGES
 from sisimpur.shared.model import change
@@ -124,7 +125,8 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Setup:
-    """Settings of the owner about the tests' environment. `name`: the target's; `python`: an interpreter.
+    """Settings of the owner about the tests' environment. `name`: the target's; `python`: an interpreter, which
+    `interpreters` choose when the first commit is asked for.
 
     `command`: a line of shell; empty: see TargetSurvey. `packages`: a folder of wheels to install from, then without
     any network; else `hosts` are those of the package index, and `private` is asked before them.
@@ -137,6 +139,7 @@ class Setup:
     hosts: tuple[str, ...] = HOSTS
     private: PrivateIndex | None = None
     limits: JobLimits = INSTALL
+    interpreters: Interpreters | None = field(default=None, compare=False)
 
     @property
     def interpreter(self) -> tuple[Mount, ...]:

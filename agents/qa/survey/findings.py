@@ -15,6 +15,7 @@ LONGEST = 300  # characters of a line
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
 PLACE = re.compile(r"([\w./-]+\.py):(\d+): in |File \"/job/([^\"\n]+)\", line (\d+)")
 AT_LEAST = re.compile(r"(?:>=|\^|~=?)\s*3\.(\d+)|^3\.(\d+)")
+AT_MOST = re.compile(r"(<=|<|~|==)\s*3\.(\d+)")  # `~=3.9` has no end below 4
 PACKAGES = {  # that are called otherwise than what is imported
     "yaml": "PyYAML",
     "PIL": "Pillow",
@@ -63,10 +64,13 @@ def what_is_not_run(survey: TargetSurvey) -> Iterator[str]:
 
 
 def lacking_python(survey: TargetSurvey, minor: int) -> int:
-    """Which Python 3.x is wanted at least, if that is more than there is; 0: this one will do."""
-    found = [AT_LEAST.search(part.manifests.python) for part in survey.parts]
-    wanted = max((int(one[1] or one[2]) for one in found if one), default=0)
-    return wanted if wanted > minor else 0
+    """Which Python 3.x is wanted, if 3.`minor` is too old or too new; 0: this one will do."""
+    asked = [part.manifests.python for part in survey.parts]
+    found = [AT_LEAST.search(one) for one in asked]
+    least = max((int(one[1] or one[2]) for one in found if one), default=0)
+    bounds = [int(one[2]) - (one[1] == "<") for words in asked for one in AT_MOST.finditer(words)]
+    most = max(min(bounds, default=minor), least)
+    return least if least > minor else most if most < minor else 0
 
 
 def counts(run: SuiteRun, command: str) -> str:
