@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,17 +47,17 @@ def proposed(home: Home, remote: Remote, branch: str) -> str:
     """
     try:
         with look(home, remote, branch) as (mirror, commit):
-            lines = list(_proposed(survey_at(mirror, commit)))
+            lines = list(_proposed(survey_at(mirror, commit), mirror.laid_out(commit)[1]))
     except TeamError as problem:
         lines = [f"not looked at: {one_line(str(problem), LONGEST)}"]
     return "".join(f"# {line}\n" for line in lines)
 
 
-def _proposed(survey: TargetSurvey) -> Iterator[str]:
+def _proposed(survey: TargetSurvey, left: Mapping[str, str]) -> Iterator[str]:
     yield "What was found there; it is found anew for each commit. A line without its # is your word instead."
     for name, text in findings.what_it_is(survey):
         yield f"  {name}: {one_line(text, LONGEST)}"
-    for text in findings.what_is_not_run(survey):
+    for text in (*findings.what_is_not_run(survey), *findings.left_alone(left)):
         yield f"  not run: {one_line(text, LONGEST)}"
     for name, value in (("setup", survey.setup), ("test", survey.test())):
         text = f"{name}: {json.dumps(value)}"
@@ -82,7 +82,7 @@ def suite_findings(home: Home, settings: Settings) -> Iterator[SetupFinding]:
     try:
         with look(home, remote, target.branch) as (mirror, commit):
             survey = survey_at(mirror, commit, bool(target.packages))
-            for text in findings.what_is_not_run(survey):
+            for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
                 yield SetupFinding("not run", True, text)
             yield _run(TargetPlace(home, settings), mirror, commit, survey)
     except TeamError as problem:

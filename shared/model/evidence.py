@@ -150,6 +150,7 @@ class Evidence:
     together: tuple[str, ...] = ()  # the tasks that it was tested with on this base; the rest is of its own test before
     asked: str = ""  # digest of the task's words
     independent: str = ""  # what a test says that was written from the task's words alone; empty: none was written
+    not_run: tuple[str, ...] = ()  # suites of other languages, each with the file that shows it
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)

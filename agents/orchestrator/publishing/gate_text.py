@@ -81,6 +81,7 @@ def evidence(found: Evidence) -> str:
         _coverage(found),
         f"a test from the task's words alone {found.independent}" if found.independent else "",
         tools(found),
+        f"not run: the suites of {'; '.join(found.not_run)}" if found.not_run else "",
         f"tested before by itself, and on this base together with {', '.join(found.together)}"
         if found.together
         else "",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from sisimpur.agents.qa.survey.other_suites import suites_not_run
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
 from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.text import few, one_line
@@ -48,19 +49,25 @@ def what_it_is(survey: TargetSurvey) -> Iterator[tuple[str, str]]:
 
 def what_is_not_run(survey: TargetSurvey) -> Iterator[str]:
     """What the team cannot do there, and what follows from it."""
-    others: dict[str, list[str]] = {}
-    for language, path in survey.others():
-        others.setdefault(language, []).append(path)
-    for language, paths in others.items():
-        yield f"{language} ({few(paths, 3)}): only Python's tests are run; look at such changes yourself"
+    for suite in suites_not_run(survey):
+        yield f"{suite}: only Python's tests are run; a change there is never merged without you"
     for name, path in survey.services().items():
         yield f"{name} ({path}): no service runs beside the tests; let `test:` leave out those that need it"
     if path := survey.conda():
         yield f"conda ({path}): is not installed from; write what pip installs as `setup:`"
     if ".gitmodules" in survey.paths:
-        yield "submodules (.gitmodules): are not checked out; nothing is tested or coded while they are there"
+        yield "submodules (.gitmodules): are not checked out; tests run without their files, no task changes them"
     if any(path.endswith(".gitattributes") and "filter=lfs" in survey.read(path) for path in survey.paths):
-        yield "Git LFS (.gitattributes): files are not fetched; nothing is tested or coded while it is there"
+        yield "Git LFS (.gitattributes): files are not fetched; tests see what points to them, no task changes them"
+
+
+def left_alone(left: Mapping[str, str]) -> Iterator[str]:
+    """What no box gets, and what follows. `left`: path -> why."""
+    for path, reason in sorted(left.items())[:LAST]:
+        if reason != "a submodule":  # told as one
+            yield f"{path} ({reason}): is left alone; tests run without it, no task changes it, and nothing is deployed"
+    if len(left) > LAST:
+        yield f"{len(left) - LAST} more paths are left alone"
 
 
 def lacking_python(survey: TargetSurvey, minor: int) -> int:
