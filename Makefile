@@ -34,7 +34,7 @@ bench-gates:  ## right and wrong changes at the gates, without a model's help (t
 	@$(PY) -m bench.gates $(ARGS)
 bench-goals:  ## goals of five repositories, and what the prompts withhold from a capable reader (ten minutes; ARGS="--only ID")
 	@$(PY) -m bench.goals $(ARGS)
-bench-layouts:  ## thirteen layouts of a Python repository, each measured without a line by hand (fifteen minutes)
+bench-layouts:  ## thirteen layouts of a Python repository, from init to a merged change without a line by hand (fifteen minutes)
 	@$(PY) -m bench.layouts $(ARGS)
 house:    ## the size and shape of the code: before, target, now (ARGS=--json, or --walk to measure a day anew)
 	@$(PY) -m bench.house $(ARGS)

@@ -19,6 +19,7 @@ from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.proof import said_by
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
+from sisimpur.agents.qa.survey.other_suites import with_other_suites
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools import versions
@@ -198,6 +199,7 @@ class Qa:
 
     def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
         product = {change.path for change in subject.touched.product}
+        evidence = with_other_suites(evidence, survey_at(self.source, subject.branch.base), subject.branch.changed)
         evidence = Toolbox(self.bench, self.kept, self.source, subject.branch, product).check(evidence)
         paths = [change.path for change in subject.touched.changes if not is_text(change.path)]
         return self._by_versions(evidence, subject.branch, paths) if versions.may_be(paths) else evidence

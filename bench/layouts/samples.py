@@ -493,7 +493,24 @@ RUNNER = Sample(
         """),
     },
 )
+ODD = Sample(
+    "a link out, a submodule and Git LFS",
+    3,
+    {
+        **module("sums"),
+        "requirements-dev.txt": "pytest\n",
+        "tests/test_core.py": tests("sums", 3),
+        ".gitattributes": "*.psd filter=lfs diff=lfs merge=lfs -text\n",
+        "art/logo.psd": "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+        ".gitmodules": '[submodule "lib"]\n\tpath = lib\n\turl = https://example.com/lib\n',
+    },
+    (
+        "ln -s /etc/hostname out",
+        "git init -q lib && cd lib && echo x > a && git add a && git commit -qm a",
+        "git -c protocol.file.allow=always add -A -f 2>/dev/null",
+    ),
+)
 SAMPLES = (
     *(REQUIREMENTS, EXTRA, GROUPS, POETRY, PDM, HATCH, PIP_TOOLS),
-    *(SETUP_CFG, SRC, SUB_FOLDER, MONOREPO, DJANGO, RUNNER),
+    *(SETUP_CFG, SRC, SUB_FOLDER, MONOREPO, DJANGO, RUNNER, ODD),
 )

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.cli.wiring.workshop import BoxWorkshop
 from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.forge.github_check import SetupFinding
-from sisimpur.shared.model.errors import BrokenSetup, TeamError
+from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, TeamError
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
@@ -49,17 +47,17 @@ def proposed(home: Home, remote: Remote, branch: str) -> str:
     """
     try:
         with look(home, remote, branch) as (mirror, commit):
-            lines = list(_proposed(survey_at(mirror, commit)))
+            lines = list(_proposed(survey_at(mirror, commit), mirror.laid_out(commit)[1]))
     except TeamError as problem:
         lines = [f"not looked at: {one_line(str(problem), LONGEST)}"]
     return "".join(f"# {line}\n" for line in lines)
 
 
-def _proposed(survey: TargetSurvey) -> Iterator[str]:
+def _proposed(survey: TargetSurvey, left: Mapping[str, str]) -> Iterator[str]:
     yield "What was found there; it is found anew for each commit. A line without its # is your word instead."
     for name, text in findings.what_it_is(survey):
         yield f"  {name}: {one_line(text, LONGEST)}"
-    for text in findings.what_is_not_run(survey):
+    for text in (*findings.what_is_not_run(survey), *findings.left_alone(left)):
         yield f"  not run: {one_line(text, LONGEST)}"
     for name, value in (("setup", survey.setup), ("test", survey.test())):
         text = f"{name}: {json.dumps(value)}"
@@ -84,22 +82,11 @@ def suite_findings(home: Home, settings: Settings) -> Iterator[SetupFinding]:
     try:
         with look(home, remote, target.branch) as (mirror, commit):
             survey = survey_at(mirror, commit, bool(target.packages))
-            for text in findings.what_is_not_run(survey):
+            for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
                 yield SetupFinding("not run", True, text)
-            if wanted := 0 if target.python else findings.lacking_python(survey, sys.version_info.minor):
-                yield _python(settings, wanted)
-            else:
-                yield _run(TargetPlace(home, settings), mirror, commit, survey)
+            yield _run(TargetPlace(home, settings), mirror, commit, survey)
     except TeamError as problem:
         yield SetupFinding("tests", False, str(problem))
-
-
-def _python(settings: Settings, wanted: int) -> SetupFinding:
-    there = shutil.which(f"python3.{wanted}")
-    how = f"`python: {there}`" if there else f"install python3.{wanted}, then its path as `python:`"
-    where = f"config/targets/{settings.target.name}.yaml"
-    told = f"the target wants Python 3.{wanted}, and 3.{sys.version_info.minor} would run its tests; write {how} into"
-    return SetupFinding("tests", False, f"{told} {where}")
 
 
 def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) -> SetupFinding:
@@ -112,7 +99,7 @@ def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) 
     with closing(BoxWorkshop(place, lambda _line: None)) as workshop:
         try:
             raw = workshop.bench(mirror).run(SuiteOrder(commit, command, cover=False))
-        except BrokenSetup as problem:
+        except (BrokenSetup, Misconfigured) as problem:
             return SetupFinding("tests", False, str(problem))
     run = read_run(raw)
     if run.is_whole and run.outcomes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +16,7 @@ from sisimpur.agents.coder.engine.engine import Engine
 from sisimpur.agents.planner.facts.asking import Lints
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
+from sisimpur.cli.setup.folders import UV
 from sisimpur.cli.wiring.records import Records, aider_python
 from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.repo.mirror import Mirror
@@ -150,15 +153,20 @@ class BoxWorkshop:
     def _environments_of(self, mirror: Mirror) -> Environments:
         from sisimpur.agents.qa.runner.environment_build import INSTALL, Setup
         from sisimpur.agents.qa.runner.environment_store import Environments
+        from sisimpur.agents.qa.runner.interpreters import Interpreters
+        from sisimpur.agents.qa.runner.private_index import PrivateIndex
 
         target = self._settings.target
+        where = f"config/targets/{target.name}.yaml"
         setup = Setup(
             target.name,
-            Path(target.file.python or BASE_PYTHON),
+            BASE_PYTHON,
             target.file.setup,
             Path(target.file.packages) if target.file.packages else None,
             target.file.index,
+            PrivateIndex(private) if (private := self._settings.secrets.get("PACKAGE_INDEX_URL")) else None,
             replace(INSTALL, seconds=target.file.minutes * 60),
+            Interpreters(BASE_PYTHON, target.file.python, where, UV if UV.exists() else Path("uv"), os.environ),
         )
         box = Stoppable(self.box, lambda: self._is_closed)
         return Environments(box, mirror, self._home.environments, setup, self._print_line)
@@ -179,6 +187,7 @@ class BoxWorkshop:
 
 VERSION = "import platform; print(platform.python_version())"
 TYPICAL_REQUEST = 12_000  # bytes, which the meter books as so many tokens
+VERSION_SAID = re.compile(r"3\.\d{1,2}(\.\d{1,2})?")
 MOST_BATCHES = 10  # of files: what is larger than that is not looked at as a whole
 
 
@@ -234,8 +243,8 @@ def _releases(records: Records) -> Releases:
 
 
 def _version(python: str, file: str) -> str:
-    if not python:
-        return platform.python_version()
+    if not python or VERSION_SAID.fullmatch(python):
+        return python or platform.python_version()
     done = run((python, "-I", "-c", VERSION), env={}, timeout=30)
     if not done.ok:
         raise Misconfigured(f"{python} does not say which Python it is; correct `python:` in {file}")

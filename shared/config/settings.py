@@ -11,7 +11,7 @@ import zoneinfo
 from collections.abc import Mapping
 from datetime import time, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pydantic
 from pydantic import Field, SecretStr
@@ -49,6 +49,7 @@ SECRETS = (
     "APPRISE_URLS",
     "TAVILY_API_KEY",
     "PING_URL",
+    "PACKAGE_INDEX_URL",
 )
 ADDRESSES = ("ANTHROPIC_BASE_URL", "GITHUB_API_URL")  # no secrets, but like them they differ from machine to machine
 ANTHROPIC = "https://api.anthropic.com"
@@ -131,8 +132,12 @@ class Secrets(SettingsPart):
     def to_hide(self) -> dict[str, str]:
         """Name -> value of everything that may not appear in any text that leaves."""
         secret = {name: self.get(name) for name in self.values if name not in ADDRESSES}
-        several = secret.pop("APPRISE_URLS", "").split()
-        return secret | {f"APPRISE_URLS {number}": url for number, url in enumerate(several, 1)}
+        several = {
+            f"APPRISE_URLS {number}": url for number, url in enumerate(secret.pop("APPRISE_URLS", "").split(), 1)
+        }
+        password = urlsplit(self.get("PACKAGE_INDEX_URL")).password
+        several |= {"PACKAGE_INDEX_URL's password": unquote(password)} if password else {}
+        return secret | several
 
 
 class Settings(SettingsPart):
@@ -172,6 +177,9 @@ def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Sec
             raise Misconfigured(f"{name} holds a blank or a control character; write it again in config/.env")
     if not _may_be_called(found["PING_URL"]):
         raise Misconfigured("PING_URL is no https address; write it in config/.env as PING_URL=https://…")
+    if not _may_be_called(found["PACKAGE_INDEX_URL"], with_password=True):
+        wanted = "PACKAGE_INDEX_URL=https://NAME:PASSWORD@HOST/PATH/simple/"
+        raise Misconfigured(f"PACKAGE_INDEX_URL is no https address; write it in config/.env as {wanted}")
     return Secrets(values={name: SecretStr(value) for name, value in found.items() if value})
 
 
@@ -183,7 +191,7 @@ def _dotenv(text: str) -> Mapping[str, str | None]:
     return dotenv_values(stream=StringIO(text), interpolate=False)
 
 
-def _may_be_called(url: str) -> bool:
+def _may_be_called(url: str, with_password: bool = False) -> bool:
     """Whoever reads it on its way could keep the alarm silent. On this machine nobody does."""
     try:
         parts = urlsplit(url)
@@ -191,7 +199,7 @@ def _may_be_called(url: str) -> bool:
     except ValueError:
         return False
     there = parts.scheme == "https" or (parts.scheme == "http" and host in OURSELVES)
-    return not url or (there and bool(host) and "@" not in parts.netloc and not parts.fragment)
+    return not url or (there and bool(host) and (with_password or "@" not in parts.netloc) and not parts.fragment)
 
 
 class LiveCaps:
@@ -266,7 +274,8 @@ class TargetFile(SettingsPart):
     tests: tuple[Pattern, ...] = ()
     """Paths of the tests and of what is only for them; empty: what held tests when they were last run, and helpers."""
     python: str = Field(default="", max_length=500)
-    """The interpreter that the target's environment is made with; empty: the one that runs this program."""
+    """The interpreter that the target's environment is made with: a path, or a version as "3.12", which uv finds or
+    installs; empty: the one that runs this program, or one on this machine that the target takes."""
     packages: str = Field(default="", max_length=500)
     """A folder of wheels to install from, without any network; empty: the package index."""
     index: tuple[Host, ...] = ("pypi.org", "files.pythonhosted.org")

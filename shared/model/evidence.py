@@ -152,6 +152,7 @@ class Evidence:
     elsewhere: str = ""  # how much of the tests ran in other surroundings, too; empty: nobody knows
     reach: tuple[str, ...] = ()  # in words: files of which tests run more or fewer lines than before
     independent: str = ""  # what a test says that was written from the task's words alone; empty: none was written
+    not_run: tuple[str, ...] = ()  # suites of other languages, each with the file that shows it
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)

@@ -25,8 +25,22 @@ def matches(path: str, patterns: Iterable[str]) -> str | None:
 
 @lru_cache(maxsize=100_000)  # the same lists are asked about the same files, again and again
 def _first(path: str, patterns: tuple[str, ...]) -> str | None:
-    parts = unicodedata.normalize("NFC", path).split("/")
+    whole = unicodedata.normalize("NFC", path)
+    if (glance := _glance(patterns)) and not glance.search(whole):
+        return None
+    parts = whole.split("/")
     return next((pattern for pattern in patterns if _covers(unicodedata.normalize("NFC", pattern), parts)), None)
+
+
+@lru_cache(maxsize=256)
+def _glance(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+    """What must stand in every path that one of them covers: most of very many paths are done with at once."""
+    words = [unicodedata.normalize("NFC", one).strip("/").split("/") for one in patterns]
+    telling = [max((word for word in some if set(word) - {"*"}), key=len, default="") for some in words]
+    if not all(telling):
+        return None
+    fits = "|".join(_part(word, re.IGNORECASE).pattern for word in telling)
+    return re.compile(f"(?:^|/)(?:{fits})(?=/|$)", re.IGNORECASE | re.DOTALL)
 
 
 def names(path: str, is_folder: bool, pattern: str) -> bool:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sisimpur.shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
+from sisimpur.shared.model.change import EXECUTABLE, LINK, ChangeLimits
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.scope import names, reads_as_dot_git
-from sisimpur.shared.repo.mirror_tree import CONTROL, TreeEntry, checked_link, contents
+from sisimpur.shared.repo.mirror_tree import CONTROL, LargeFiles, TreeEntry, checked_link, contents, left_alone
 from sisimpur.shared.repo.objects import Repository
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -184,18 +184,22 @@ def harvest(repository: Repository, folder: Path, base: Sequence[TreeEntry], lim
     A path that the commit tracks is always compared; others are left out if the commit's own .gitignore says so.
     """
     tracked = {entry.path: entry for entry in base}
-    for entry in base:
-        if entry.mode == SUBMODULE:
-            raise Refused(f"{entry.path}: a submodule: not supported")
+    left = left_alone(repository, base, limits)
     skip = _Skip(tracked, GitIgnore(_ignore_files(repository, base)))
     seen: set[str] = set()
     altered: list[FoundFile] = []
     for found in walk(folder, skip, limits):
         seen.add(found.path)
+        if above := next((path for path in (found.path, *_folders(found.path)) if path in left), ""):
+            raise Refused(f"{found.path}: {left[above]}: it was left alone, and stays as it is")
         if not _is_same(found, tracked.get(found.path)):
             altered.append(found)
             _check_amount(altered, limits)
-    return Harvest(tuple(altered), tuple(path for path in tracked if path not in seen))
+    if altered:
+        kept = LargeFiles.of(repository, base)
+        if path := next((found.path for found in altered if kept.keep(found.path)), ""):
+            raise Refused(f"{path}: Git LFS keeps such files (filter=lfs): it stays as it is")
+    return Harvest(tuple(altered), tuple(path for path in tracked if path not in seen and path not in left))
 
 
 def _is_same(found: FoundFile, entry: TreeEntry | None) -> bool:

@@ -219,9 +219,16 @@ class Mirror:
             raise CommandFailed(f"git grep: {telling_line(done.complaint)}")
         return tuple(_match(row) for row in done.output.split(b"\n")[:limit] if row)
 
-    def check_out(self, sha: str, target: Path, limits: ChangeLimits | None = None) -> None:
-        """The commit's exact bytes as plain files below `target`, which is created or empty."""
-        self.write_out(self.tree(sha), target, limits)
+    def check_out(self, sha: str, target: Path, limits: ChangeLimits | None = None, whole: bool = False) -> None:
+        """The commit's exact bytes as plain files below `target`, which is created or empty.
+
+        What is left alone (see `laid_out`) is not there; `whole`: then nothing is, and it is Refused.
+        """
+        mirror_tree.check_out(self.repository, self.tree(sha), target, limits or ChangeLimits(), whole)
+
+    def laid_out(self, sha: str, limits: ChangeLimits | None = None) -> mirror_tree.Laid:
+        """(the files that a check-out writes, path -> why of what it leaves alone). Refused: it writes nothing."""
+        return mirror_tree.laid_out(self.repository, self.tree(sha), limits or ChangeLimits())
 
     def write_out(self, entries: Sequence[TreeEntry], target: Path, limits: ChangeLimits | None = None) -> None:
         """Write some files of a commit, as check_out does with all of them."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from sisimpur.shared.model.change import LINK, SUBMODULE, ChangeLimits
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.scope import reads_as_dot_git
+from sisimpur.shared.model.scope import names, reads_as_dot_git
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.keeping import is_scattered
@@ -23,6 +23,7 @@ from sisimpur.shared.system.keeping import is_scattered
 AT_ONCE = 32_000_000  # bytes of files that are asked for in one go
 ENTRY = 400  # bytes that one takes in memory, about
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+MOST_ATTRIBUTES = 100_000  # bytes of one .gitattributes
 LFS = re.compile(rb"^[^#\n]*\sfilter=lfs\b", re.MULTILINE)
 
 
@@ -59,19 +60,82 @@ def contents(repository: Repository, entries: Iterable[TreeEntry]) -> Iterator[t
         yield from zip(group, repository.contents(entry.blob for entry in group), strict=True)
 
 
-def check_out(repository: Repository, entries: Sequence[TreeEntry], target: Path, limits: ChangeLimits) -> None:
-    """These files below `target`, which is created or empty. Refused: what a box or the committer cannot take."""
-    _check(entries, limits)
-    for entry, data in contents(repository, (entry for entry in entries if entry.mode == LINK)):
-        checked_link(entry.path, os.fsdecode(data))
-    for entry, data in contents(repository, (entry for entry in entries if _is_attributes(entry))):
-        if LFS.search(data):
-            raise Refused(f"{entry.path}: files kept by Git LFS (filter=lfs): not supported")
+def check_out(
+    repository: Repository, entries: Sequence[TreeEntry], target: Path, limits: ChangeLimits, whole: bool = False
+) -> None:
+    """These files below `target`, which is created or empty, but for what is left alone. Refused: what no box can take.
+
+    `whole`: what would be left alone is refused, as is what only Git LFS has.
+    """
+    laid, left = laid_out(repository, entries, limits)
+    if whole:
+        left = {**left, **dict.fromkeys(LargeFiles.of(repository, entries).files, "files kept by Git LFS (filter=lfs)")}
+    if whole and left:
+        path = min(left)
+        raise Refused(f"{path}: {left[path]}: not supported")
     target.mkdir(exist_ok=True)
     if any(target.iterdir()):
         raise Refused(f"{target.name}: the folder for the check-out is not empty")
-    if entries:
-        repository.write_out(((entry.mode, entry.blob, entry.path) for entry in entries), target)
+    if laid:
+        repository.write_out(((entry.mode, entry.blob, entry.path) for entry in laid), target)
+
+
+Laid = tuple[Sequence[TreeEntry], Mapping[str, str]]
+
+
+def laid_out(repository: Repository, entries: Sequence[TreeEntry], limits: ChangeLimits) -> Laid:
+    """(what a check-out writes, path -> why of what it leaves alone). Refused: what nobody here can take."""
+    left = left_alone(repository, entries, limits)
+    laid = [entry for entry in entries if entry.path not in left] if left else entries
+    _check(laid, limits)
+    _check_names([entry.path for entry in entries])
+    return laid, left
+
+
+def left_alone(repository: Repository, entries: Sequence[TreeEntry], limits: ChangeLimits) -> dict[str, str]:
+    """Path -> why it is not given to a box. It does not concern a task that leaves it as it is."""
+    left = {entry.path: reason for entry in entries if (reason := _unfit_for_boxes(entry, limits))}
+    links = [entry for entry in entries if entry.mode == LINK]
+    for entry, data in contents(repository, links):
+        try:
+            checked_link(entry.path, os.fsdecode(data))
+        except Refused:
+            left[entry.path] = f"a symbolic link that leads out of the tree ({os.fsdecode(data)[:100]!r})"
+    return left
+
+
+def _unfit_for_boxes(entry: TreeEntry, limits: ChangeLimits) -> str:
+    if entry.mode == SUBMODULE:
+        return "a submodule"
+    return f"{entry.size} bytes (limit {limits.file_bytes})" if entry.size > limits.file_bytes else ""
+
+
+@dataclass(frozen=True)
+class LargeFiles:
+    """Rules of Git LFS in a commit. `files`: those of .gitattributes; what they mean is kept elsewhere, and what lies
+    here only points to it."""
+
+    files: tuple[str, ...] = ()
+    patterns: tuple[tuple[str, str], ...] = ()  # folder, pattern
+
+    @classmethod
+    def of(cls, repository: Repository, entries: Iterable[TreeEntry]) -> LargeFiles:
+        named = (entry for entry in entries if _is_attributes(entry) and entry.size <= MOST_ATTRIBUTES)
+        found = [(entry.path, data) for entry, data in contents(repository, named) if LFS.search(data)]
+        rules = (
+            (path.rpartition("/")[0], line.split()[0])
+            for path, data in found
+            for line in data.decode("utf-8", "replace").splitlines()
+            if LFS.match(line.encode())
+        )
+        return cls(tuple(path for path, _ in found), tuple(rules))
+
+    def keep(self, path: str) -> bool:
+        """Whether git would give this file to Git LFS."""
+        return any(
+            path.startswith(f"{folder}/" if folder else "") and names(path[len(folder) :].lstrip("/"), False, pattern)
+            for folder, pattern in self.patterns
+        )
 
 
 def difference(old: Sequence[TreeEntry], new: Sequence[TreeEntry]) -> tuple[list[TreeEntry], list[str]]:
@@ -119,36 +183,31 @@ def _check(entries: Sequence[TreeEntry], limits: ChangeLimits) -> None:
     if (total := sum(entry.size for entry in entries)) > limits.tree_bytes:
         raise Refused(f"the repository's files take {total} bytes (limit {limits.tree_bytes})")
     for entry in entries:
-        if reason := _unfit(entry, limits):
+        if reason := _unfit(entry):
             raise Refused(f"{entry.path!r}: {reason}")
-    _check_names([entry.path for entry in entries])
 
 
 def _check_names(paths: Sequence[str]) -> None:
     """Nothing may be written through a link or a file: where something lies in it, a folder stands."""
-    names, todo = set(paths), {os.path.dirname(path) for path in paths}
-    twice = {path for path, number in Counter(paths).items() if number > 1} if len(names) < len(paths) else set()
+    there, todo = set(paths), {os.path.dirname(path) for path in paths}
+    twice = {path for path, number in Counter(paths).items() if number > 1} if len(there) < len(paths) else set()
     while todo - {""}:
-        twice |= todo & names
+        twice |= todo & there
         todo = {os.path.dirname(folder) for folder in todo}
     if twice:
         raise Refused(f"{min(twice)}: two names of the repository are one here; not supported")
 
 
-def _unfit(entry: TreeEntry, limits: ChangeLimits) -> str | None:
-    if entry.mode == SUBMODULE:
-        return "a submodule: not supported"
+def _unfit(entry: TreeEntry) -> str | None:
     if any(name in ("", ".", "..") or reads_as_dot_git(name) for name in entry.path.split("/")):
         return "a name that reads as a git folder, or leaves the tree"
     if CONTROL.search(entry.path):
         return "a control character in a file name: not supported"
-    if entry.size > limits.file_bytes:
-        return f"{entry.size} bytes (limit {limits.file_bytes})"
     return None
 
 
 def _is_attributes(entry: TreeEntry) -> bool:
-    return entry.mode != LINK and os.path.basename(entry.path) == ".gitattributes"
+    return entry.mode not in (LINK, SUBMODULE) and os.path.basename(entry.path) == ".gitattributes"
 
 
 def checked_link(path: str, leads_to: str) -> str:

@@ -354,7 +354,7 @@ class OwnerIds:
     """Numbers of the owners' accounts, as they were first seen. `tell`: that somebody else has a login by now, once."""
 
     def __init__(self, db: Database, now: Callable[[], datetime], tell: Callable[[str], None]) -> None:
-        self._db = Tables(db, "owners")
+        self._db = db
         self._now = now
         self._tell = tell
         self._told: set[tuple[str, int]] = set()

@@ -426,10 +426,31 @@ def test_a_folder_that_is_a_link_or_missing_is_refused(scene: Scene) -> None:
     scene.refuses(r"box: cannot be read \(No such file or directory\)")
 
 
-def test_a_target_with_a_submodule_is_refused(scene: Scene) -> None:
-    tree = shell(f"printf '160000 commit {scene.base}\\tsub' | git mktree --missing", scene.mirror.path)
-    scene.base = shell(f"git commit-tree {tree} -m sub", scene.mirror.path)
-    scene.refuses("sub: a submodule: not supported")
+def with_entry(scene: Scene, row: str) -> None:
+    """One more entry in the base, that no box got."""
+    tree = shell(f"{{ git ls-tree {scene.base}; printf '{row}\\n'; }} | git mktree --missing", scene.mirror.path)
+    scene.base = shell(f"git commit-tree {tree} -m odd", scene.mirror.path)
+
+
+def test_a_submodule_and_a_link_that_leads_out_stay_as_they_are_and_no_box_writes_in_their_place(scene: Scene) -> None:
+    link = shell("printf /etc/passwd | git hash-object -w --stdin", scene.mirror.path)
+    with_entry(scene, f"160000 commit {scene.base}\\tsub")
+    with_entry(scene, f"120000 blob {link}\\tout")
+    shell("echo 'x = 2' >> src/a.py", scene.folder)
+    made = scene.committed(ref=f"{scene.ref}-first")
+    assert made.changed == ("src/a.py",)
+    assert {"sub", "out"} <= {entry.path for entry in scene.mirror.tree(made.sha)}
+    for name, reason in (("out", "a symbolic link"), ("sub/inner", "a submodule")):
+        shell(f"mkdir -p $(dirname {name}); echo x > {name}", scene.folder)
+        scene.refuses(f"{name}: {reason}.*: it was left alone, and stays as it is")
+        shell(f"rm -rf {name.partition('/')[0]}", scene.folder)
+
+
+def test_a_file_that_git_lfs_keeps_stays_as_it_is(scene: Scene) -> None:
+    rules = shell("printf '*.psd filter=lfs diff=lfs -text' | git hash-object -w --stdin", scene.mirror.path)
+    with_entry(scene, f"100644 blob {rules}\\t.gitattributes")
+    shell("printf '*.psd filter=lfs diff=lfs -text' > .gitattributes; echo x > src/new.psd", scene.folder)
+    scene.refuses(r"src/new.psd: Git LFS keeps such files \(filter=lfs\): it stays as it is")
 
 
 @pytest.mark.parametrize("ref", ["refs/heads/main", "refs/remotes/origin/main", "HEAD", "refs/attempts/x y"])

@@ -120,7 +120,7 @@ def build_editable(folder, *_, **__):
     return made(folder, "", {"lib.pth": os.getcwd() + "\\n"})
 """
 LIBRARY = {
-    "pyproject.toml": "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n",
+    "pyproject.toml": "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n# lib\n",
     "backend.py": BACKEND,
     "lib.py": "def main(): print('old')\n",
     "requirements.txt": "pytest==6.0\nattrs==19.0\n",

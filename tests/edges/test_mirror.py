@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -268,12 +269,6 @@ def made_by_hand(mirror: Mirror, *rows: str) -> str:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        pytest.param(["160000 sub " + "1" * 40], "'sub': a submodule: not supported", id="submodule"),
-        pytest.param(["100644 .gitattributes *.psd filter=lfs"], r"Git LFS \(filter=lfs\): not supported", id="LFS"),
-        pytest.param(
-            ["120000 l /etc/passwd"], r"l: a symbolic link that leads out .*'/etc/passwd'", id="absolute link"
-        ),
-        pytest.param(["120000 l ../x"], r"l: a symbolic link that leads out of the tree", id="link upwards"),
         pytest.param(["100644 .GIT x"], "'.GIT': a name that reads as a git folder", id=".git in capitals"),
         pytest.param(["100644 git~1 x"], "'git~1': a name that reads as a git folder", id=".git on old Windows"),
         pytest.param(["100644 a\\001b x"], r"'a\\x01b': a control character", id="control character"),
@@ -285,6 +280,38 @@ def test_trees_that_no_box_and_no_committer_could_take_are_refused(
 ) -> None:
     with pytest.raises(Refused, match=says):
         still.check_out(made_by_hand(still, *rows), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        pytest.param("160000 sub " + "1" * 40, "sub: a submodule", id="submodule"),
+        pytest.param("120000 l /etc/passwd", r"l: a symbolic link that leads out .*'/etc/passwd'", id="absolute link"),
+        pytest.param("120000 l ../x", r"l: a symbolic link that leads out of the tree", id="link upwards"),
+        pytest.param(f"100644 blob.bin {'x' * 300}", r"blob.bin: 300 bytes \(limit 200\)", id="large file"),
+    ],
+)
+def test_what_no_box_can_take_is_left_alone_and_the_rest_is_laid_out(
+    still: Mirror, tmp_path: Path, row: str, says: str
+) -> None:
+    sha, limits = made_by_hand(still, "100644 a x", row), ChangeLimits(file_bytes=200)
+    still.check_out(sha, tmp_path / "out", limits)
+    assert os.listdir(tmp_path / "out") == ["a"]
+    laid, left = still.laid_out(sha, limits)
+    assert [entry.path for entry in laid] == ["a"]
+    assert re.fullmatch(says + ".*", next(f"{path}: {why}" for path, why in left.items()))
+    with pytest.raises(Refused, match=f"{says}.*: not supported"):  # who needs all of it
+        still.check_out(sha, tmp_path / "whole", limits, whole=True)
+
+
+def test_files_of_git_lfs_are_laid_out_as_what_points_to_them_but_not_for_who_needs_all(
+    still: Mirror, tmp_path: Path
+) -> None:
+    sha = made_by_hand(still, "100644 .gitattributes *.psd filter=lfs", "100644 a.psd points")
+    still.check_out(sha, tmp_path / "out")
+    assert (tmp_path / "out/a.psd").read_text() == "points"
+    with pytest.raises(Refused, match=r"\.gitattributes: files kept by Git LFS \(filter=lfs\): not supported"):
+        still.check_out(sha, tmp_path / "whole", whole=True)
 
 
 def test_nothing_is_written_through_a_link(still: Mirror, tmp_path: Path) -> None:
@@ -301,7 +328,6 @@ def test_nothing_is_written_through_a_link(still: Mirror, tmp_path: Path) -> Non
     ("limits", "says"),
     [
         pytest.param(ChangeLimits(entries=8), r"holds 9 files \(limit 8\)", id="files"),
-        pytest.param(ChangeLimits(file_bytes=200), r"'blob.bin': 256 bytes \(limit 200\)", id="one file"),
         pytest.param(ChangeLimits(tree_bytes=300), r"take \d+ bytes \(limit 300\)", id="all files"),
     ],
 )

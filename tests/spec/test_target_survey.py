@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.layouts.samples import SAMPLES, Sample
+from sisimpur.agents.orchestrator.publishing.gate_text import evidence as evidence_text
 from sisimpur.agents.qa.survey import findings
 from sisimpur.agents.qa.survey.commands import VARIABLE
 from sisimpur.agents.qa.survey.manifests import from_poetry
+from sisimpur.agents.qa.survey.other_suites import with_other_suites
 from sisimpur.agents.qa.survey.target_survey import REQUIREMENTS, TargetSurvey
-from sisimpur.shared.model.evidence import SuiteRun
+from sisimpur.shared.model.evidence import Evidence, SuiteRun
 
 param = pytest.param
 E = "pip install --use-pep517 -e"
@@ -244,9 +246,10 @@ def test_what_does_not_run_comes_with_the_line_to_write(output: str, files: Mapp
 
 @pytest.mark.parametrize(
     ("pyproject", "lacks"),
-    [("", 0), (">=3.9", 0), (">=3.11,<4", 0), (">=3.12", 12), ("^3.13", 13), ("~3.12", 12), ("==2.7", 0)],
-)
-def test_a_python_that_is_too_old_is_known_before_anything_is_installed(pyproject: str, lacks: int) -> None:
+    [("", 0), (">=3.9", 0), (">=3.11,<4", 0), (">=3.12", 12), ("^3.13", 13), ("~3.12", 12), ("==2.7", 0),
+     (">=3.8,<3.11", 10), ("<=3.9", 9), (">=3.9,<3.12", 0), ("~3.10", 10), ("~=3.9", 0), ("==3.10.*", 10)],
+)  # fmt: skip
+def test_a_python_that_is_too_old_or_too_new_is_known_before_anything_is_installed(pyproject: str, lacks: int) -> None:
     found = survey({"pyproject.toml": f"[project]\nrequires-python = '{pyproject}'" if pyproject else ""})
     assert findings.lacking_python(found, 11) == lacks
 
@@ -258,4 +261,43 @@ def test_what_is_not_run_comes_with_what_follows() -> None:
         "conda (environment.yml)",
         "submodules (.gitmodules)",
         "Git LFS (.gitattributes)",
+    ]
+
+
+# --- suites of other languages -------------------------------------------------------------------------------
+
+MIXED = named("app.py", "web/package.json", "web/app.ts", "tools/go.mod", "svc/go.mod", "static/menu.js")
+
+
+@pytest.mark.parametrize(
+    ("changed", "needs_owner"),
+    [
+        param(["app.py"], [], id="Python only"),
+        param(["app.py", "web/app.ts"], ["web/app.ts: JavaScript is not tested here"], id="both"),
+        param(["web/app.test.ts", "web/app.ts"], ["web/app.test.ts, web/app.ts: JavaScript is not tested here"],
+              id="with a test of its own, which nobody runs"),
+        param(["svc/main.go", "web/a.vue"],
+              ["web/a.vue: JavaScript is not tested here", "svc/main.go: Go is not tested here"],
+              id="two of them"),
+        param(["static/menu.js"], [], id="a script in no such part: other rules judge it"),
+    ],
+)  # fmt: skip
+def test_a_change_says_which_suites_did_not_run_and_in_their_part_is_the_owners(
+    changed: list[str], needs_owner: list[str]
+) -> None:
+    green = Evidence("c", "t", "b", "pytest", "box", passed=5, proving=("tests/test_app.py::test_x",))
+    told = with_other_suites(green, survey(MIXED), changed)
+    assert sorted(told.not_run) == ["Go (svc/go.mod)", "JavaScript (web/package.json)"]
+    assert sorted(problem.text for problem in told.needing("ask owner")) == sorted(needs_owner)
+    assert not told.is_red
+    assert "not run: the suites of Go (svc/go.mod); JavaScript (web/package.json)" in evidence_text(told)
+
+
+def test_what_no_box_gets_is_told_with_what_follows() -> None:
+    told = list(
+        findings.left_alone({"out": "a symbolic link that leads out of the tree ('/etc')", "sub": "a submodule"})
+    )
+    assert told == [
+        "out (a symbolic link that leads out of the tree ('/etc')): is left alone; tests run without it, "
+        "no task changes it, and nothing is deployed"
     ]

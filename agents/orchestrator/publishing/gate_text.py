@@ -82,6 +82,7 @@ def evidence(found: Evidence) -> str:
         bullets(f"not seen: {one}" for one in unseen(found)),
         _coverage(found),
         tools(found),
+        f"not run: the suites of {'; '.join(found.not_run)}" if found.not_run else "",
         f"tested before by itself, and on this base together with {', '.join(found.together)}"
         if found.together
         else "",

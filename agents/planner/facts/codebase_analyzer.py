@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from sisimpur.agents.planner.facts import searches
@@ -22,6 +22,7 @@ from sisimpur.agents.planner.facts.source import SourceTree
 from sisimpur.agents.planner.facts.views import LONG_FILE, OTHERS, parts, whole
 
 MAX_FACTS = 60_000  # characters, about 17,000 tokens; of these
+LARGE, LARGE_FACTS = 10_000, 36_000  # in a repository of so many files, so much: a prompt of 12,000 tokens
 MAP, CODE = 0.4, 0.6  # the map, and what goals speak of, at most: 24,000 and 36,000
 SEARCHED = 1_500  # characters of where names stand
 WHOLE_IF_FOUND = 3_000  # characters of a file that no goal names, and that is shown whole
@@ -85,12 +86,14 @@ class CodebaseAnalyzer:
     def facts(self, source: SourceTree, texts: Sequence[str]) -> str:
         """All of it for all texts together, in at most `limit` characters."""
         seen = Seen.of(source, texts)
+        self = self._for(seen)
         general = self._general(seen, ())
         return _joined((general, self._of(seen, range(len(texts)), self._room(general))), self.limit)
 
     def grouped(self, source: SourceTree, texts: Sequence[str], environment: Sequence[str] = ()) -> GoalFacts:
         """Facts of goals, in as many groups as they need: each group has at most `limit` characters with `general`."""
         seen = Seen.of(source, texts)
+        self = self._for(seen)
         general = self._general(seen, environment)
         room = self._room(general)
         groups = [
@@ -105,6 +108,10 @@ class CodebaseAnalyzer:
         found = searches.searched(source, seen.texts, seen.index)
         names = searches.told(seen.index, found, None, self._searched)
         return _joined((self._general(seen, (), is_defining=False), names), self.limit)
+
+    def _for(self, seen: Seen) -> CodebaseAnalyzer:
+        is_large = len(seen.index.paths) > LARGE
+        return replace(self, limit=min(self.limit, LARGE_FACTS)) if is_large else self
 
     def _general(self, seen: Seen, environment: Sequence[str], is_defining: bool = True) -> str:
         index = seen.index

@@ -12,8 +12,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import accumulate
+from functools import cached_property, lru_cache, partial
 from posixpath import basename, dirname, splitext
 
 from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind
@@ -46,9 +45,11 @@ def repository_map(
 ) -> str:
     """All of it, or as much as fits; in the end perhaps more. `kept`: folders whose files keep their names."""
     told = {path: names(file) for path, file in index.files.items() if is_defining and file.is_code}
-    left_out = list(accumulate(_steps(index, goals, kept), _without, initial=Detail()))
-    place = bisect_left(left_out, True, key=lambda detail: len(_rendered(index, told, detail)) <= limit)
-    return _rendered(index, told, left_out[min(place, len(left_out) - 1)])
+    steps, shown = list(_steps(index, goals, kept)), Shown.of(index, told)
+    place = bisect_left(
+        range(len(steps)), True, key=lambda many: len(_rendered(shown, _without(steps[:many]))) <= limit
+    )
+    return _rendered(shown, _without(steps[:place]))
 
 
 def names(file: IndexedFile) -> str:
@@ -104,31 +105,52 @@ def _is_dull(index: CodeIndex, path: str) -> bool:
     return path not in index.files or kind(path) == "dull" or bool(matches(path, FIXTURES))
 
 
-def _without(one: Detail, other: Detail) -> Detail:
-    undefined, unnamed = one.undefined | other.undefined, one.unnamed | other.unnamed
-    return Detail(undefined, unnamed, one.spare | other.spare, other.is_merged)
+def _without(steps: Sequence[Detail]) -> Detail:
+    """All of it together."""
+    undefined, unnamed, spare = (
+        frozenset().union(*(getattr(one, name) for one in steps)) for name in ("undefined", "unnamed", "spare")
+    )
+    return Detail(undefined, unnamed, spare, bool(steps) and steps[-1].is_merged)
 
 
 # --- as it is shown ------------------------------------------------------------------------------------------
 
 
-def _rendered(index: CodeIndex, told: Mapping[str, str], left_out: Detail) -> str:
+@dataclass(frozen=True)
+class Shown:
+    """Every path with its folder, as a line says it, and what it defines: the same whatever is left out."""
+
+    folders: Mapping[str, str]
+    sized: Mapping[str, str]
+    told: Mapping[str, str]
+
+    @cached_property
+    def every(self) -> frozenset[str]:
+        return frozenset(self.folders.values())
+
+    @classmethod
+    def of(cls, index: CodeIndex, told: Mapping[str, str]) -> Shown:
+        return cls(
+            {path: dirname(path) for path in index.paths}, {path: _sized(index, path) for path in index.paths}, told
+        )
+
+
+def _rendered(shown: Shown, left_out: Detail) -> str:
     folders: defaultdict[str, list[str]] = defaultdict(list)
     counted: defaultdict[str, list[str]] = defaultdict(list)
     merged = left_out.spare | (left_out.unnamed if left_out.is_merged else frozenset())
-    open_ = {
-        above for folder in {dirname(path) for path in index.paths if path not in merged} for above in _above(folder)
-    }
-    for path in index.paths:
-        folder = dirname(path)
+    still = {folder for path, folder in shown.folders.items() if path not in merged}
+    open_ = {above for folder in still for above in _above(folder)}
+    kept_in = {folder: next((one for one in _above(folder) if one not in open_), folder) for folder in shown.every}
+    for path, folder in shown.folders.items():
         if path in merged:
-            counted[next((above for above in _above(folder) if above not in open_), folder)].append(path)
+            counted[kept_in[folder]].append(path)
         else:
             (counted if path in left_out.unnamed else folders)[folder].append(path)
-    lines = [f"{len(index.paths)} files:"]
-    defined = {path: text for path, text in told.items() if path not in left_out.undefined}
+    lines = [f"{len(shown.folders)} files:"]
+    defined = {path: text for path, text in shown.told.items() if path not in left_out.undefined}
     for folder in sorted({*folders, *counted}):
-        lines += _folder(index, defined, folder, folders.get(folder, ()), counted.get(folder, ()))
+        lines += _folder(shown.sized, defined, folder, folders.get(folder, ()), counted.get(folder, ()))
     return "\n".join(lines)
 
 
@@ -139,12 +161,12 @@ def _above(folder: str) -> Iterator[str]:
 
 
 def _folder(
-    index: CodeIndex, defined: Mapping[str, str], folder: str, named: Sequence[str], counted: Sequence[str]
+    sized: Mapping[str, str], defined: Mapping[str, str], folder: str, named: Sequence[str], counted: Sequence[str]
 ) -> Iterator[str]:
     """A line for each file that tells what it defines, one for the names of the others, and a count of the rest."""
     yield f"{folder or '.'}/" + ("" if named else f" {_counts(counted)}")
-    yield from (f"  {_sized(index, path)}: {defined[path]}" for path in named if defined.get(path))
-    if plain := [_sized(index, path) for path in named if not defined.get(path)]:
+    yield from (f"  {sized[path]}: {defined[path]}" for path in named if defined.get(path))
+    if plain := [sized[path] for path in named if not defined.get(path)]:
         yield f"  {', '.join(plain)}"
     if named and counted:
         yield f"  and {_counts(counted)}"
@@ -159,7 +181,12 @@ def _sized(index: CodeIndex, path: str) -> str:
     return f"{basename(path)} ({len(file.lines) if file.text else 0}{length})"
 
 
+@lru_cache(100_000)
+def _ending(path: str) -> str:
+    return splitext(path)[1] or basename(path)
+
+
 def _counts(paths: Iterable[str]) -> str:
-    kinds = Counter(splitext(path)[1] or basename(path) for path in paths)
+    kinds = Counter(map(_ending, paths))
     most = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))[:4]
     return f"{kinds.total()} files: {', '.join(f'{name} {count}' for name, count in most)}"

@@ -14,12 +14,14 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
+from sisimpur.agents.qa.runner.interpreters import Interpreters
+from sisimpur.agents.qa.runner.private_index import PrivateIndex
 from sisimpur.agents.qa.runner.suite import GATE, JOB, PACKAGES
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
@@ -123,10 +125,11 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Setup:
-    """Settings of the owner about the tests' environment. `name`: the target's; `python`: an interpreter.
+    """Settings of the owner about the tests' environment. `name`: the target's; `python`: an interpreter, which
+    `interpreters` choose when the first commit is asked for.
 
     `command`: a line of shell; empty: see TargetSurvey. `packages`: a folder of wheels to install from, then without
-    any network; else `hosts` are those of the package index.
+    any network; else `hosts` are those of the package index, and `private` is asked before them.
     """
 
     name: str
@@ -134,7 +137,9 @@ class Setup:
     command: str = ""
     packages: Path | None = None
     hosts: tuple[str, ...] = HOSTS
+    private: PrivateIndex | None = None
     limits: JobLimits = INSTALL
+    interpreters: Interpreters | None = field(default=None, compare=False)
 
     @property
     def interpreter(self) -> tuple[Mount, ...]:
@@ -221,7 +226,7 @@ class Builder:
         if self.setup.packages is not None:
             yield None
             return
-        with IndexProxy(place / "index.sock", self.setup.hosts, self.print_progress) as index:
+        with IndexProxy(place / "index.sock", self.setup.hosts, self.print_progress, way=self.setup.private) as index:
             yield index
 
     def _runs(self, step: Step, place: Path, index: IndexProxy | None, is_last: bool) -> bool:
@@ -263,7 +268,10 @@ class Builder:
         job = Job(step.command, tuple(mounts), cwd=JOB, env=env, limits=setup.limits)
         if index is None or not step.online:
             return job
-        return replace(job, meter=index.place, env={**env, "HTTPS_PROXY": PROXY, "https_proxy": PROXY})
+        env |= {"HTTPS_PROXY": PROXY, "https_proxy": PROXY}
+        if setup.private:
+            env |= dict.fromkeys(("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), setup.private.in_the_box)
+        return replace(job, meter=index.place, env=env)
 
     def _broken(self, step: Step, how: str) -> BrokenSetup:
         return BrokenSetup(

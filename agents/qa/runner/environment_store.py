@@ -15,16 +15,18 @@ import hashlib
 import json
 import os
 import re
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from sisimpur.agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
 from sisimpur.agents.qa.runner.suite import PACKAGES, Environment
+from sisimpur.agents.qa.survey.findings import lacking_python
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.shared.model.errors import BrokenSetup, CommandFailed
 from sisimpur.shared.model.scope import matches
@@ -246,11 +248,21 @@ class Environments:
         Refused: the files cannot be laid out. Misconfigured: there is no such interpreter or folder of packages.
         """
         with self._turn:
+            self._choose_python(commit)
             recipe = self._recipe(commit)
             while (kept := self._store.take(recipe.key)) is None:
                 self._add(recipe)
         offered = (Mount(self._setup.packages, PACKAGES),) if self._setup.packages else ()
         return Environment(recipe.key, (*self._setup.interpreter, Mount(kept / "env", ENV), *offered), SEEN)
+
+    def _choose_python(self, commit: str) -> None:
+        """Once: what one commit wants of its Python is what all get, as long as this process lives."""
+        if (interpreters := self._setup.interpreters) is None:
+            return
+        lacking = lacking_python(survey_at(self._mirror, commit), sys.version_info.minor)
+        python = interpreters.chosen(f"3.{lacking}" if lacking else "")
+        self._setup = replace(self._setup, python=python, interpreters=None)
+        self._builder = replace(self._builder, setup=self._setup)
 
     def _add(self, recipe: Recipe) -> None:
         failed = self._failed.setdefault(recipe.key, [])

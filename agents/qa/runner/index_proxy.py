@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sisimpur.agents.qa.runner.private_index import PrivateIndex
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.sandbox.box import hand_over
 from sisimpur.shared.system.http import is_outside, resolved
@@ -28,6 +29,8 @@ MOST_TOLD = 10  # refusals that are told one by one; who is refused for ever sha
 CONNECT = re.compile(rb"CONNECT ([A-Za-z0-9.-]{1,253}):([0-9]{1,5}) HTTP/1\.[01]\r\n")
 OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"
 CLOSED = "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+Dial = Callable[[str, float], socket.socket]
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,16 @@ class IndexProxy:
         hosts: Collection[str] = HOSTS,
         print_progress: Callable[[str], None] = lambda _line: None,
         bounds: ProxyBounds = ProxyBounds(),
-        dial: Callable[[str, float], socket.socket] | None = None,
+        way: Dial | PrivateIndex | None = None,
     ) -> None:
-        """`place`: the socket's path, its folder exists. `dial`: opens the connection to a host that is allowed."""
+        """`place`: the socket's path, its folder exists. `way`: how a host that is allowed is reached, or the owner's
+        own index, which is asked before these hosts."""
         self.place = place
         self.unreached = ""
-        self._hosts = frozenset(host.lower() for host in hosts)
-        self._print_progress, self._bounds, self._dial = print_progress, bounds, dial or dialled
+        self._hosts = dict.fromkeys(host.lower() for host in hosts)
+        self._private = way if isinstance(way, PrivateIndex) else None
+        self._dial: Dial = dialled if way is None or isinstance(way, PrivateIndex) else way
+        self._print_progress, self._bounds = print_progress, bounds
         self._guard = threading.Lock()
         self._open: set[socket.socket] = set()
         self._left = bounds.megabytes << 20
@@ -104,7 +110,11 @@ class IndexProxy:
 
     def _answer(self, client: socket.socket) -> None:
         try:
-            host = self._wanted(_header(client, self._bounds.header))
+            header = _header(client, self._bounds.header)
+            if self._private and header.startswith(b"GET /"):
+                self.unreached = self._private.answer(client, header, tuple(self._hosts), self._spend) or self.unreached
+                return
+            host = self._wanted(header)
             upstream = self._reached(host)
         except Refused as error:
             self._note(str(error))

@@ -87,10 +87,14 @@ class Trees:
 
     def _nearest(self, commit: str) -> tuple[KeptTree, Near] | None:
         for tree in reversed(self._kept):
-            near = Near(tree.folder, *difference(self.mirror.tree(tree.commit), self.mirror.tree(commit)))
+            near = Near(tree.folder, *difference(self._files(tree.commit), self._files(commit)))
             if near.is_near and tree.folder.is_dir():  # somebody may have emptied the folder
                 return tree, near
         return None
+
+    def _files(self, commit: str) -> Sequence[TreeEntry]:
+        """Those that are laid out."""
+        return self.mirror.laid_out(commit, self.limits)[0]
 
     def _new(self, commit: str) -> tuple[KeptTree, Near]:
         if self._place is None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from sisimpur.agents.qa.survey.other_suites import suites_not_run
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
 from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.text import few, one_line
@@ -15,6 +16,7 @@ LONGEST = 300  # characters of a line
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
 PLACE = re.compile(r"([\w./-]+\.py):(\d+): in |File \"/job/([^\"\n]+)\", line (\d+)")
 AT_LEAST = re.compile(r"(?:>=|\^|~=?)\s*3\.(\d+)|^3\.(\d+)")
+AT_MOST = re.compile(r"(<=|<|~|==)\s*3\.(\d+)")  # `~=3.9` has no end below 4
 PACKAGES = {  # that are called otherwise than what is imported
     "yaml": "PyYAML",
     "PIL": "Pillow",
@@ -47,26 +49,35 @@ def what_it_is(survey: TargetSurvey) -> Iterator[tuple[str, str]]:
 
 def what_is_not_run(survey: TargetSurvey) -> Iterator[str]:
     """What the team cannot do there, and what follows from it."""
-    others: dict[str, list[str]] = {}
-    for language, path in survey.others():
-        others.setdefault(language, []).append(path)
-    for language, paths in others.items():
-        yield f"{language} ({few(paths, 3)}): only Python's tests are run; look at such changes yourself"
+    for suite in suites_not_run(survey):
+        yield f"{suite}: only Python's tests are run; a change there is never merged without you"
     for name, path in survey.services().items():
         yield f"{name} ({path}): no service runs beside the tests; let `test:` leave out those that need it"
     if path := survey.conda():
         yield f"conda ({path}): is not installed from; write what pip installs as `setup:`"
     if ".gitmodules" in survey.paths:
-        yield "submodules (.gitmodules): are not checked out; nothing is tested or coded while they are there"
+        yield "submodules (.gitmodules): are not checked out; tests run without their files, no task changes them"
     if any(path.endswith(".gitattributes") and "filter=lfs" in survey.read(path) for path in survey.paths):
-        yield "Git LFS (.gitattributes): files are not fetched; nothing is tested or coded while it is there"
+        yield "Git LFS (.gitattributes): files are not fetched; tests see what points to them, no task changes them"
+
+
+def left_alone(left: Mapping[str, str]) -> Iterator[str]:
+    """What no box gets, and what follows. `left`: path -> why."""
+    for path, reason in sorted(left.items())[:LAST]:
+        if reason != "a submodule":  # told as one
+            yield f"{path} ({reason}): is left alone; tests run without it, no task changes it, and nothing is deployed"
+    if len(left) > LAST:
+        yield f"{len(left) - LAST} more paths are left alone"
 
 
 def lacking_python(survey: TargetSurvey, minor: int) -> int:
-    """Which Python 3.x is wanted at least, if that is more than there is; 0: this one will do."""
-    found = [AT_LEAST.search(part.manifests.python) for part in survey.parts]
-    wanted = max((int(one[1] or one[2]) for one in found if one), default=0)
-    return wanted if wanted > minor else 0
+    """Which Python 3.x is wanted, if 3.`minor` is too old or too new; 0: this one will do."""
+    asked = [part.manifests.python for part in survey.parts]
+    found = [AT_LEAST.search(one) for one in asked]
+    least = max((int(one[1] or one[2]) for one in found if one), default=0)
+    bounds = [int(one[2]) - (one[1] == "<") for words in asked for one in AT_MOST.finditer(words)]
+    most = max(min(bounds, default=minor), least)
+    return least if least > minor else most if most < minor else 0
 
 
 def counts(run: SuiteRun, command: str) -> str:
