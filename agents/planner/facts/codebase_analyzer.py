@@ -16,8 +16,7 @@ from sisimpur.agents.planner.facts import searches
 from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind, words
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.relevance import Relevance, named_folders, relevance
-from sisimpur.agents.planner.facts.repository_facts import stack, tests, without_tables
-from sisimpur.agents.planner.facts.repository_map import repository_map
+from sisimpur.agents.planner.facts.repository_map import repository_map, stack, tests, without_tables
 from sisimpur.agents.planner.facts.source import SourceTree
 from sisimpur.agents.planner.facts.views import LONG_FILE, OTHERS, parts, whole
 
