@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from sisimpur.agents.planner.facts.code_index import CodeIndex
-from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer, names
 from sisimpur.agents.planner.facts.relevance import named_in
-from sisimpur.agents.planner.facts.searches import names
 from sisimpur.agents.planner.facts.source import (
     MAX_FILE,
     SourceHit,
