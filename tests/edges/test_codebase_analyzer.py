@@ -18,11 +18,11 @@ from sisimpur.agents.planner.facts.source import (
     SourceHit,
     SourceSnapshot,
     SourceTree,
+    definitions,
     hits,
     lines_of,
     may_be_read,
 )
-from sisimpur.agents.planner.facts.views import definitions
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
 from tests.repositories import repository, write

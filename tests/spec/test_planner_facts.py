@@ -16,7 +16,7 @@ from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseA
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.relevance import relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map
-from sisimpur.agents.planner.facts.views import definitions
+from sisimpur.agents.planner.facts.source import definitions
 from tests.spec.plain_goals import PLAIN, one_tree
 from tests.spec.planner_repository import Repository
 

@@ -17,8 +17,7 @@ from sisimpur.agents.planner.facts.code_index import ENDING, CodeIndex, IndexedF
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.relevance import COMMON, PATH, Relevance, named_folders, relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map, stack, tests, without_tables
-from sisimpur.agents.planner.facts.source import SourceHit, SourceTree, hits
-from sisimpur.agents.planner.facts.views import LONG_FILE, OTHERS, clean, parts, whole
+from sisimpur.agents.planner.facts.source import LONG_FILE, OTHERS, SourceHit, SourceTree, clean, hits, parts, whole
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import few
 

@@ -18,7 +18,7 @@ from posixpath import basename, dirname, splitext
 
 from sisimpur.agents.planner.facts.code_index import TESTS, CodeIndex, IndexedFile, kind
 from sisimpur.agents.planner.facts.relevance import Relevance
-from sisimpur.agents.planner.facts.views import LONG_FILE, clean
+from sisimpur.agents.planner.facts.source import LONG_FILE, clean
 from sisimpur.shared.model.scope import matches
 
 LONGEST_NAMES = 4_000  # characters of one file's definitions
