@@ -14,14 +14,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from sisimpur.agents.planner import settling
-from sisimpur.agents.planner.chains import shortened
 from sisimpur.agents.planner.facts import asking
 from sisimpur.agents.planner.facts.asking import AskSources, Lints
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree
 from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
-from sisimpur.agents.planner.settling import settled
+from sisimpur.agents.planner.settling import settled, shortened
 from sisimpur.agents.planner.task_spec import ClaimedMeasure, GoalReply, GoalVerdict, PlanReply
 from sisimpur.shared.llm.prompts import Asker, Prompt, Prompts, quoted
 from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Stumble, Unavailable
