@@ -81,7 +81,7 @@ def make_search(home: Home, settings: Settings) -> Search:
         from sisimpur.agents.researcher.web.tavily_search import TavilySearch
 
         return TavilySearch(key, rules.search_price)
-    from sisimpur.agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
+    from sisimpur.agents.researcher.web.search import DuckDuckGoSearch
 
     return DuckDuckGoSearch()
 
