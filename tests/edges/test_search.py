@@ -24,8 +24,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.researcher.web.library import BookedSearch
-from sisimpur.agents.researcher.web.recorded import RecordedHit, RecordedSearch, Recording, read_recordings
+from sisimpur.agents.researcher.web.library import BookedSearch, RecordedHit, RecordedSearch, Recording, read_recordings
 from sisimpur.agents.researcher.web.search import DuckDuckGoSearch, Search, asked, bounded, leads_to_a_host
 from sisimpur.agents.researcher.web.tavily_search import MAX_ANSWER, PRICE, TavilySearch
 from sisimpur.cli.app import main
