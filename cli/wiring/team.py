@@ -10,9 +10,8 @@ from contextlib import closing, contextmanager, nullcontext
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
+from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets, Routes
 from sisimpur.agents.coder.engine.engine import Engine
-from sisimpur.agents.coder.routes import Routes
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator

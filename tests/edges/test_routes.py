@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.coder.routes import Routes
+from sisimpur.agents.coder.agent import Routes
 from sisimpur.cli.wiring.model import Caching
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
