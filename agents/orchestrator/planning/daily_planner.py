@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sisimpur.agents.orchestrator.board.stuck import StuckTask
+from sisimpur.agents.orchestrator.board.snapshot import StuckTask
 from sisimpur.agents.orchestrator.vision.guards_told import holding, lost
 from sisimpur.shared.model.lifecycle import Board, Card, State, worded
 from sisimpur.shared.model.research import inquiry
