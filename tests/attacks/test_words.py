@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from sisimpur.agents.orchestrator.inbox.orders import AskedBack, answer_in
+from sisimpur.agents.orchestrator.inbox.inbox import AskedBack, answer_in
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules, goals_in, unseen_in_issues
 from sisimpur.agents.reviewer.answer import ReviewReply
 from sisimpur.cli.terminal import arguments
