@@ -26,7 +26,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBra
 from sisimpur.agents.orchestrator.loop import BoardRules, Hearing, Look, Work
 from sisimpur.agents.orchestrator.memory.learning import Learning, Lessons, Recall
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
-from sisimpur.agents.orchestrator.planning.environment import environment_lines
+from sisimpur.agents.orchestrator.planning.daily_planner import environment_lines
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent, Integrating
 from sisimpur.agents.orchestrator.planning.morning import MorningReading, RequestedGoals
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
