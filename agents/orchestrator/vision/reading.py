@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from sisimpur.agents.orchestrator.vision.goal_ids import PROSE, identified, normalised, note_id
-from sisimpur.agents.orchestrator.vision.named_paths import TargetPaths
-from sisimpur.agents.orchestrator.vision.note_fates import NoteFate, fates, is_named_by, merged_patterns
+from sisimpur.agents.orchestrator.vision.named_paths import NoteFate, TargetPaths, fates, is_named_by, merged_patterns
 from sisimpur.shared.model.scope import is_plain_path, matches
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, Guard, Priority, Question, Remark, Vision, VisionChange
