@@ -9,7 +9,7 @@ from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot, StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
-from sisimpur.agents.orchestrator.vision.guards_told import changes
+from sisimpur.agents.orchestrator.vision.named_paths import changes
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, money, pasteable, plain, print_groups, print_json, print_list
 from sisimpur.cli.views.daemon_state import (

@@ -266,3 +266,39 @@ def unseen(guards: Iterable[Guard], day: str) -> tuple[str, ...]:
 
 def merged_patterns(*some: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(pattern for patterns in some for pattern in patterns))
+
+
+# --- guards as the owner reads them --------------------------------------------------------------------------
+
+
+def holding(guards: Iterable[Guard], before: Iterable[Guard], day: str) -> Iterator[str]:
+    """A line for each guard. `before`: those of the day before."""
+    old = {guard.note: {*guard.patterns} for guard in before}
+    for guard in guards:
+        is_new = not {*guard.patterns} <= old.get(guard.note, set())
+        said = [*(["new"] if is_new else []), *(["only a model found it"] if guard.unseen == day else [])]
+        yield _line(guard.note, guard.patterns) + (f" ({', '.join(said)})" if said else "")
+
+
+def lost(guards: Iterable[Guard], before: Iterable[Guard]) -> Iterator[str]:
+    """A line for each note, or pattern, that was held and is held no more: the owner has edited it away."""
+    held = {pattern for guard in guards for pattern in guard.patterns}
+    for guard in before:
+        if gone := [pattern for pattern in guard.patterns if pattern not in held]:
+            yield f"{_line(guard.note, gone)} (no longer guarded: its note was changed or removed)"
+
+
+def changes(guards: Sequence[Guard], before: Sequence[Guard], wishes: Sequence[Remark], day: str) -> tuple[str, ...]:
+    """What is new, lost, or a model's word alone, and what protects nothing: for `status` and the report."""
+    old = {(guard.note, guard.patterns) for guard in before}
+    fresh = [guard for guard in guards if (guard.note, guard.patterns) not in old or guard.unseen == day]
+    told = holding(fresh, before, day)
+    return (*told, *lost(guards, before), *map(wish, wishes))
+
+
+def wish(remark: Remark) -> str:
+    return f"{remark.text} (VISION.md, line {remark.line}: a wish, protects nothing)"
+
+
+def _line(note: str, patterns: Iterable[str]) -> str:
+    return f"{note} → {', '.join(f'`{pattern}`' for pattern in patterns)}"
