@@ -17,7 +17,7 @@ from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
-from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
+from sisimpur.agents.orchestrator.vision.reading import Interpreter
 from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.source import SourceSnapshot
