@@ -26,8 +26,7 @@ from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.work import ModelChoice, Run
 from sisimpur.shared.money.meter.app import MeterApp
 from sisimpur.shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts
-from sisimpur.shared.money.meter.standing import Standing, Vendor
-from sisimpur.shared.money.meter.upstream import Response, Upstream, UpstreamClient
+from sisimpur.shared.money.meter.upstream import Response, Standing, Upstream, UpstreamClient, Vendor
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import TicketOrder
 from sisimpur.simulators.model.scripted_model import ScriptedModel
