@@ -13,7 +13,7 @@ from typing import Literal
 
 from sisimpur.agents.planner.facts.source import SourceTree, definitions, lines_of
 from sisimpur.shared.model.scope import is_plain_path, matches
-from sisimpur.shared.repo.definitions import Definition
+from sisimpur.shared.repo.file_parts import Definition
 
 MOST_FILES, MOST_TEXT = 4_000, 16_000_000  # files and characters that are read; what lies deeper is only listed
 DULL = (

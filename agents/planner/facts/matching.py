@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sisimpur.agents.planner.facts.code_index import NAME, SHARED_NAMES, CodeIndex, IndexedFile, kind, stems, words
-from sisimpur.shared.repo.definitions import Definition, innermost
+from sisimpur.shared.repo.file_parts import Definition, innermost
 from sisimpur.shared.words import meaning, synonyms
 
 MOST_WORDS = 80  # of a goal

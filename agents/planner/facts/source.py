@@ -9,8 +9,8 @@ from typing import Protocol
 
 from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.repo.definitions import Definition, innermost
-from sisimpur.shared.repo.definitions import definitions as defined_in
+from sisimpur.shared.repo.file_parts import Definition, innermost
+from sisimpur.shared.repo.file_parts import definitions as defined_in
 from sisimpur.shared.repo.mirror import Mirror
 
 MAX_FILE = 200_000  # bytes
