@@ -18,8 +18,8 @@ from sisimpur.shared.config.settings_deploy import HealthSettings, PlaceSettings
 from sisimpur.shared.forge.github_check import SetupFinding
 from sisimpur.shared.model.deployment import Place
 from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.paths import Home
 
 HERE = "127.0.0.1"

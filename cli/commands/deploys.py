@@ -19,9 +19,9 @@ from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_commits import commits_like
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import Clock
 

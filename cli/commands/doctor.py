@@ -24,9 +24,8 @@ from sisimpur.shared.forge.github_check import SetupFinding
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.token_budget import as_dollars
-from sisimpur.shared.repo.git import ENVIRONMENT
+from sisimpur.shared.repo.git import ENVIRONMENT, Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.http import Http, HttpCall, NoAnswer, is_configured
 from sisimpur.shared.system.paths import Home

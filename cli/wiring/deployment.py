@@ -18,8 +18,8 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings_deploy import PlaceSettings
 from sisimpur.shared.model.deployment import Deploy, Place
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 
 if TYPE_CHECKING:
     from sisimpur.agents.devops.drivers.command_driver import CommandUser

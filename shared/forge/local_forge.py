@@ -37,8 +37,8 @@ from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, Planned
 from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, follow, kept, locked
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.objects import Repository
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 

@@ -15,10 +15,9 @@ from pathlib import Path
 
 from sisimpur.shared.model.errors import CommandFailed, Refused
 from sisimpur.shared.repo.differences import paths
-from sisimpur.shared.repo.git import git, try_git
+from sisimpur.shared.repo.git import git, telling_line, try_git
 from sisimpur.shared.repo.mirror_tree import commit_id
 from sisimpur.shared.repo.objects import Parents, Repository
-from sisimpur.shared.repo.remote import telling_line
 from sisimpur.shared.system.fault import fault_point
 
 MOST_WALKED = 1_000  # commits that are read for one answer

@@ -23,8 +23,8 @@ from sisimpur.agents.planner.facts.source import (
     lines_of,
     may_be_read,
 )
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from tests.repositories import repository, write
 
 SITE: dict[str, str | bytes] = {

@@ -25,9 +25,8 @@ from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.ticket import CallEnding, Reservation, TicketOrder
 from sisimpur.shared.money.token_budget import Ask, Caps, Rates
-from sisimpur.shared.repo.git import git
+from sisimpur.shared.repo.git import Remote, git
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.store.activity import Epochs
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.research_book import ResearchRepository
@@ -58,7 +57,7 @@ TIDY = """
     from sisimpur.cli.wiring.housekeeping import tidy
     from sisimpur.shared.system.paths import Home
     from sisimpur.shared.repo.mirror import Mirror
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
     home = Home(Path(sys.argv[1]))
     now = datetime(2026, 11, 20, 23, tzinfo=UTC)
     tidy(home, Database(home.database), Mirror(home.mirror("t"), Remote("/nowhere")), now)

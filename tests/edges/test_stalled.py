@@ -20,8 +20,8 @@ from sisimpur.shared.money.routing import Route
 from sisimpur.shared.money.ticket import CallEnding, Reservation
 from sisimpur.shared.money.token_budget import NANO, Ask, Caps, Rates
 from sisimpur.shared.repo.committer import Author, Committer
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
 from sisimpur.shared.sandbox.watchdog import PULSE, Stillness
 from sisimpur.shared.store.database import Database
