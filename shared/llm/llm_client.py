@@ -27,8 +27,19 @@ from typing import Any, Protocol, TypeVar, assert_never
 from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from sisimpur.shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
-from sisimpur.shared.llm.llm_replies import Replies, key_of
+from sisimpur.shared.llm.llm_call import (
+    Absent,
+    Cut,
+    Declined,
+    ModelQuestion,
+    Outcome,
+    Replies,
+    Said,
+    Unwanted,
+    key_of,
+    line,
+    send,
+)
 from sisimpur.shared.model.errors import (
     Misconfigured,
     ModelAway,

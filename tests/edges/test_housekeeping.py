@@ -17,7 +17,7 @@ import pytest
 
 from sisimpur.agents.qa.runner.environment_store import EnvironmentStore
 from sisimpur.cli.wiring.housekeeping import prune, tidy
-from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.llm.llm_call import Replies
 from sisimpur.shared.model.errors import Replaced
 from sisimpur.shared.model.lifecycle import Event
 from sisimpur.shared.model.research import SearchHit, WebSource, inquiry
