@@ -14,8 +14,8 @@ from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse,
 from sisimpur.cli.commands.progress import in_the_foreground, team_opener
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
-from sisimpur.cli.views.pulls import remember_pulls
 from sisimpur.cli.views.roadmap import laid_out
+from sisimpur.cli.views.tasks import remember_pulls
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import Event, State
