@@ -103,7 +103,7 @@ class Planner:
             reply = self._ask(run, order, known)
         reply, notes = self._checked(run, order, known, tree, reply)
         answer = settled(reply, order, tree, run.day)
-        measures, unmeasured = measures(reply, order)
+        taken, unmeasured = measures(reply, order)
         return replace(
             answer,
             done=tuple(_done(reply, order, source)),
@@ -111,7 +111,7 @@ class Planner:
             unknowns=tuple(_unknowns(reply, order)),
             notes=notes + answer.notes + unmeasured,
             words=words(reply, order),
-            measures=measures,
+            measures=taken,
         )
 
     def _checked(
