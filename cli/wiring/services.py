@@ -78,7 +78,7 @@ def make_search(home: Home, settings: Settings) -> Search:
 
         return read_recordings(home.root / rules.recorded / "searches.yaml")
     if key:
-        from sisimpur.agents.researcher.web.tavily_search import TavilySearch
+        from sisimpur.agents.researcher.web.search import TavilySearch
 
         return TavilySearch(key, rules.search_price)
     from sisimpur.agents.researcher.web.search import DuckDuckGoSearch
