@@ -43,8 +43,7 @@ from sisimpur.shared.model.work import (
 )
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.pricing import Pricing
-from sisimpur.shared.money.routing import Route, choose, number_of
-from sisimpur.shared.money.savings import ENOUGH, LedgerSavings, pays
+from sisimpur.shared.money.savings import ENOUGH, LedgerSavings, Route, choose, number_of, pays
 from sisimpur.shared.money.ticket import TicketOrder
 from sisimpur.shared.money.token_budget import room
 from sisimpur.shared.repo.committer import Committed, Committer, NothingChanged
