@@ -13,7 +13,7 @@ from sisimpur.agents.orchestrator.decide import Rest
 from sisimpur.agents.orchestrator.loop import Hearing, Work
 from sisimpur.agents.orchestrator.planning.morning import MorningReading
 from sisimpur.agents.orchestrator.planning.planning import Planning
-from sisimpur.agents.orchestrator.research.researching import Researching
+from sisimpur.agents.orchestrator.planning.researching import Researching
 from sisimpur.agents.orchestrator.telling import Telling
 from sisimpur.agents.orchestrator.upkeep.upkeeping import Upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings

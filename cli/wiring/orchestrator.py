@@ -31,11 +31,11 @@ from sisimpur.agents.orchestrator.planning.integrating import BranchContent, Int
 from sisimpur.agents.orchestrator.planning.morning import MorningReading, RequestedGoals
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
 from sisimpur.agents.orchestrator.planning.planning import PlanBooks, Planning, PlanningRules
+from sisimpur.agents.orchestrator.planning.researching import Notes, Researching
 from sisimpur.agents.orchestrator.publishing.publishing import Delivery, Publishing
 from sisimpur.agents.orchestrator.reports.books import Learned, MoneyBooks, ReportBooks, TaskBooks
 from sisimpur.agents.orchestrator.reports.day_account import DeployDays
 from sisimpur.agents.orchestrator.reports.reporting import ProgressFile, Reporting
-from sisimpur.agents.orchestrator.research.researching import Notes, Researching
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, room
 from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.telling import Telling
