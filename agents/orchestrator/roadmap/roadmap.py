@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 
-from sisimpur.agents.orchestrator.goals.ends import GoalEnd
+from sisimpur.agents.orchestrator.goals.standing import GoalEnd
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.work import Difficulty, Priority, TaskSpec
 
