@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import ClassVar, Literal
 
 from sisimpur.agents.planner.facts.code_index import kind
-from sisimpur.agents.planner.facts.matching import Meanings
+from sisimpur.agents.planner.facts.relevance import Meanings
 from sisimpur.agents.planner.facts.source import (
     LONG_FILE,
     SourceTree,

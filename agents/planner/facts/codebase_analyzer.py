@@ -14,8 +14,7 @@ from itertools import groupby, islice, zip_longest
 from posixpath import basename, splitext
 
 from sisimpur.agents.planner.facts.code_index import ENDING, CodeIndex, IndexedFile, kind, words
-from sisimpur.agents.planner.facts.matching import Meanings
-from sisimpur.agents.planner.facts.relevance import COMMON, PATH, Relevance, named_folders, relevance
+from sisimpur.agents.planner.facts.relevance import COMMON, PATH, Meanings, Relevance, named_folders, relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map, stack, tests, without_tables
 from sisimpur.agents.planner.facts.source import LONG_FILE, OTHERS, SourceHit, SourceTree, clean, hits, parts, whole
 from sisimpur.shared.model.scope import is_plain_path
