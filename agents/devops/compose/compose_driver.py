@@ -32,7 +32,7 @@ from sisimpur.agents.devops.docker.docker_words import (
     why_away,
     without_noise,
 )
-from sisimpur.agents.devops.drivers import build_context
+from sisimpur.agents.devops.drivers import release_files
 from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed, holder, is_taken
 from sisimpur.agents.devops.drivers.owner_command import tail
 from sisimpur.agents.devops.drivers.release_files import read_env_file, release_env
@@ -293,7 +293,7 @@ def labelled(composed: Composed, folder: Path, labels: Mapping[str, str]) -> Com
         build = services[name]["build"]
         said, ours = Path(plain(build["context"]), plain(build["dockerfile"])), folder / f"Dockerfile.{number}"
         try:
-            write_text(ours, build_context.labelled(read_text(said), labels))
+            write_text(ours, release_files.labelled(read_text(said), labels))
         except (Refused, FileNotFoundError) as refused:
             raise Refused(f"services.{name}.build.dockerfile: {refused}") from None
         fault_point("deploy.dockerfile-written")

@@ -16,9 +16,8 @@ from typing import IO, NoReturn
 from sisimpur.agents.devops.docker.docker_engine import IN_USE
 from sisimpur.agents.devops.docker.docker_manager import DockerManager, Wanted
 from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
-from sisimpur.agents.devops.drivers.build_context import pack
 from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed, holder, is_taken
-from sisimpur.agents.devops.drivers.release_files import release_env
+from sisimpur.agents.devops.drivers.release_files import pack, release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings, PlaceSettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
 from sisimpur.shared.model.errors import Misconfigured
