@@ -210,7 +210,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
     "shared/repo/objects": "who runs a command passes the points",
     "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
-    "agents/devops/drivers/command_user": "asks what a user can read; who lays files out for him passes the points",
+    "agents/devops/drivers/command_driver:CommandUser": "asks what a user can read; who lays files out for him passes the points",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
     "agents/devops/docker/docker_engine:build": (
         "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends"
@@ -230,7 +230,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/notify/apprise_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/notify/discord_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",
-    "agents/researcher/web/tavily_search": "BookedSearch passes search.booked before it and search.answered after it",
+    "agents/researcher/web/search": "BookedSearch passes search.booked before it and search.answered after it",
     "agents/researcher/web/web_page": "what runs there leaves nothing; its caller takes a value",
     "shared/sandbox/": "what runs in a box ends with us and leaves only what its caller takes from it",
     # what is made anew when it is missing
@@ -238,7 +238,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/money/meter/server:_unix_socket": "the next meter makes its socket anew",
     "agents/qa/runner/index_proxy": "its socket lies in a folder that goes at start",
     "shared/system/lock:hold": "the pid in it is only information",
-    "shared/llm/llm_replies:Replies.prune": "old answers; the next start throws them away",
+    "shared/llm/llm_call:Replies.prune": "old answers; the next start throws them away",
     "shared/store/activity:Epochs._note": "a sign of life, replaced by the next one",
     "shared/repo/mirror:Mirror.create": "repeated as a whole at each start",
     "shared/repo/mirror:Mirror.bring": "asked again by whoever needs it",
@@ -257,7 +257,7 @@ EXEMPT: Mapping[str, str] = {
     "agents/qa/runner/bench": "a scratch folder; gate_book passes the points before and after the tests",
     "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     "agents/orchestrator/coding:Coding.code": "the task's folder, which goes at each start",
-    "agents/orchestrator/board/independent:IndependentTest._written": "the folder of a test, which goes at each start",
+    "agents/orchestrator/board/writing:IndependentTest._written": "the folder of a test, which goes at each start",
     "agents/orchestrator/loop:Work.recover": "left-over folders, removed again at each start",
     "agents/orchestrator/planning/plan_files:PlanPage.write": "written anew by each planning and wrap-up",
     "agents/orchestrator/reports/reporting:ProgressFile.write": "written anew from the books by each wrap-up",

@@ -9,9 +9,8 @@ from typing import Protocol
 
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.session import AgentRuns
-from sisimpur.agents.orchestrator.goals import standing
 from sisimpur.agents.orchestrator.goals.evaluator import EndReading, GoalWork, MergedTree
-from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, GoalStanding
+from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, GoalStanding, all_of, is_measured, question
 from sisimpur.agents.orchestrator.integration.feature_branches import TargetBranch, lands
 from sisimpur.shared.model.errors import (
     BrokenSetup,
@@ -111,7 +110,7 @@ class GoalLooks:
         """Whoever was asked about it has no end to wait for: it is the owner's turn, once."""
         known, session = GoalEnds(self._books), self._runs.session
         for goal, merged in [(one.goal, one.merged) for one in standings if one.end == "ask"]:
-            text = standing.question(known.looks(goal), known.measure(goal), merged)
+            text = question(known.looks(goal), known.measure(goal), merged)
             now = dict([worded(goal)])
             self._plans.ask(session.day(), (Question(goal.id, text),), now)
             if self._plans.asked(now):
@@ -177,7 +176,7 @@ class GoalLooks:
             taken, why = self._figures(measures, look)
             if not why:
                 short = [value for measure, value in taken if not measure.holds(value)]
-                text, value = standing.all_of(taken), (short or [taken[0][1]])[0]
+                text, value = all_of(taken), (short or [taken[0][1]])[0]
                 return replace(look, figure=value, verdict="not yet" if short else "holds", text=text)
         if not look.at_end or not self._books.is_read:
             return replace(look, verdict="cannot tell", text=one_line(why, 600))
@@ -231,4 +230,4 @@ def _to_measure(known: GoalEnds, standing: GoalStanding) -> bool:
     """Its figure is taken before the first task, and after each merge."""
     goal = standing.goal
     is_under_way = standing.end is None and bool(standing.begun) and bool(known.measures(goal))
-    return is_under_way and not standing.is_measured(known.looks(goal), standing.merged)
+    return is_under_way and not is_measured(known.looks(goal), standing.merged)
