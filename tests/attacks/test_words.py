@@ -3,7 +3,8 @@
 Before orders had one rule, each of the first table merged the change ("completed", at 2cd3bc6), and so did a comment
 that somebody else had edited: GitHub goes on showing the owner's name. A verdict in other capitals, or with blanks, was
 a verdict. Text that nobody sees reached every request as it was; of VISION.md and issues it was taken out without a
-word, and with it the joiners of Bengali titles."""
+word, and with it the joiners of Bengali titles.
+"""
 
 from __future__ import annotations
 
