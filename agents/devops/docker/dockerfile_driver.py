@@ -58,7 +58,7 @@ class DockerfileDriver(DockerPlaces):
                 f"{release.commit[:12]} has no image at {release.place}: it is to be built first", is_untouched=True
             )
         there = self._manager.containers_of(release.place)
-        if self._runs(release, there):
+        if [(one.commit, one.ended) for one in there] == [(release.commit, "")]:
             return
         wanted = self._wanted(release, image, place)
         self._see_port(release.place)
@@ -80,9 +80,6 @@ class DockerfileDriver(DockerPlaces):
         return next((image for image in others if image), None)
 
     # --- containers ------------------------------------------------------------------------------------------
-
-    def _runs(self, release: Release, there: tuple[Container, ...]) -> bool:
-        return [(one.commit, one.ended) for one in there] == [(release.commit, "")]
 
     def _wanted(self, release: Release, image: Image, place: PlaceSettings) -> Wanted:
         """All that can be wrong with the owner's words is found before anything ends."""

@@ -199,7 +199,7 @@ class CommandDriver:
 
     def start(self, release: Release, hurry: bool = False) -> None:
         """A command that was begun is not cut: half a start helps nobody. After one that fails it is built again."""
-        if self._runs(release):
+        if self._said(release) == release.commit:
             return
         self._user.check()
         try:
@@ -246,9 +246,6 @@ class CommandDriver:
         return Cleaned(builds=self._files.clean({*running, *(release.commit for release in keep)}))
 
     # --- details ---------------------------------------------------------------------------------------------
-
-    def _runs(self, release: Release) -> bool:
-        return self._said(release) == release.commit
 
     def _wait_for(self, release: Release) -> None:
         said = ""

@@ -99,7 +99,7 @@ def _cards(
     reasons |= dict.fromkeys(doubles, "it has two files")
     for id_, file in filed.items():
         card = _card(file, known.get(id_), facts, reasons.get(id_, ""))
-        if _too_early(card, known):
+        if card.id in known and too_early(known[card.id], known):
             card = replace(card, unwanted=MORE_TO_DO)
         yield replace(card, no_model=facts.no_share) if is_upkeep(id_) else card
 
@@ -132,10 +132,6 @@ def _not_landed(card: Card, known: Mapping[str, TaskRecord], journal: Journal) -
         if branch not in ("", own) and not has_landed(journal, branch):
             return f"waits for {branch}, which has not landed"
     return ""
-
-
-def _too_early(card: Card, known: Mapping[str, TaskRecord]) -> bool:
-    return card.id in known and too_early(known[card.id], known)
 
 
 def _with_tokens(known: TaskRecord, used: Used) -> TaskRecord:

@@ -166,7 +166,7 @@ def _kind(text: str) -> str:
     """Of the lines that tell most the last one: what was raised in the end, what the program gave up with."""
     lines = [line[:LONGEST_LINE] for line in HIDDEN.sub("", text[-MOST_READ:]).splitlines()]
     ranked = [(rank, number) for number, line in enumerate(lines) if (rank := _rank(line))]
-    return _normalised(lines[max(ranked)[1]]) if ranked else ""
+    return _without_values(_bare(lines[max(ranked)[1]]))[:LONGEST].rstrip() if ranked else ""
 
 
 def _rank(line: str) -> int:
@@ -192,10 +192,6 @@ def _rank_of_exception(line: str, words: str) -> int:
 
 def _is_mere_values(words: str) -> bool:
     return bool(COMPARED.match(words)) and bool(MERE_VALUES.fullmatch(_without_values(words)))
-
-
-def _normalised(line: str) -> str:
-    return _without_values(_bare(line))[:LONGEST].rstrip()
 
 
 def _bare(line: str) -> str:

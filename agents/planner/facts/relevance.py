@@ -213,7 +213,7 @@ class Relevance:
 
 def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     named = tuple(dict.fromkeys(named_in(text, index)))[:NAMED_FILES]
-    named = tuple(sorted(named, key=lambda path: _size(index, path)))
+    named = tuple(sorted(named, key=lambda path: index.files[path].size if path in index.files else 0))
     telling = frozenset(word for word in telling_words(text))
     own = {path: index.score(file, telling) * TELLS[kind(path)] for path, file in index.files.items()}
     top = max(own.values(), default=0.0) or 1.0
@@ -299,7 +299,3 @@ def _passed_on(index: CodeIndex, worth: Mapping[str, float], share: float) -> di
             gift = share * value / sqrt(max(1.0, len(beside) / 4)) * TELLS[kind(other)]
             given[other] = max(given.get(other, 0.0), gift)
     return {path: worth.get(path, 0.0) + given.get(path, 0.0) for path in {*worth, *given}}
-
-
-def _size(index: CodeIndex, path: str) -> int:
-    return index.files[path].size if path in index.files else 0
