@@ -176,7 +176,7 @@ def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, backed_off: 
         refreshes=known.last.refreshes if known.last and at_work else "",
         rests_until=ended + pause_after(known.tried) if ended else None,
         unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
-        proposed=_is_proposed(known.goal_id, vision),
+        proposed=any(goal.id == known.goal_id and goal.proposed_by for goal in (vision.goals if vision else ())),
         backed_off=backed_off,
         waived=known.waived,
     )
@@ -187,10 +187,6 @@ def _corrected(known: TaskRecord, facts: BoardFacts) -> Tried:
     tried = known.tried
     is_over = tried.sent_back > facts.limits.rounds
     return replace(tried, sent_back=tried.sent_back - facts.writing(known)) if is_over else tried
-
-
-def _is_proposed(goal_id: str, vision: Vision | None) -> bool:
-    return any(goal.id == goal_id and goal.proposed_by for goal in (vision.goals if vision else ()))
 
 
 def _with_submission(
