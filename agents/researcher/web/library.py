@@ -150,7 +150,7 @@ class BookedSearch:
         self._ledger.lost(reservation, reservation.grant.reserved, None, CallEnding(code=code), self._clock.now())
 
 
-# --- a web of files ------------------------------------------------------------------------------------------
+# --- a web of files: for demos and tests ----------------------------------------------------------------------
 
 # --- searches -------------------------------------------------------------------------------------------------
 
@@ -197,11 +197,15 @@ class RecordedSearch:
 
 def read_recordings(path: Path) -> RecordedSearch:
     """Misconfigured or Refused, naming file and line, if it is not what stands above."""
+    return RecordedSearch(_recorded(path, "searches").as_type(list[Recording]))
+
+
+def _recorded(path: Path, what: str) -> strict_yaml.Document:
     try:
         text = read_text(path, strict_yaml.MAX_BYTES)
     except OSError as error:
-        raise Misconfigured(f"the recorded searches {path} cannot be read ({error.strerror}); name another") from None
-    return RecordedSearch(strict_yaml.parse(text, path.name).as_type(list[Recording]))
+        raise Misconfigured(f"the recorded {what} {path} cannot be read ({error.strerror}); name another") from None
+    return strict_yaml.parse(text, path.name)
 
 
 def _words(text: str) -> set[str]:
@@ -234,8 +238,4 @@ class RecordedPages:
 
 def read_pages(path: Path) -> RecordedPages:
     """Misconfigured or Refused, naming file and line, if it is not what stands above."""
-    try:
-        text = read_text(path, strict_yaml.MAX_BYTES)
-    except OSError as error:
-        raise Misconfigured(f"the recorded pages {path} cannot be read ({error.strerror}); name another") from None
-    return RecordedPages(strict_yaml.parse(text, path.name).as_type(list[RecordedPage]))
+    return RecordedPages(_recorded(path, "pages").as_type(list[RecordedPage]))
