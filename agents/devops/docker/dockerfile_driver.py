@@ -15,7 +15,7 @@ from typing import IO, NoReturn
 
 from sisimpur.agents.devops.docker.docker_engine import IN_USE
 from sisimpur.agents.devops.docker.docker_manager import DockerManager, DockerPlaces, Wanted
-from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
+from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Image
 from sisimpur.agents.devops.drivers.driver import EngineAway, Release, ReleaseFailed
 from sisimpur.agents.devops.drivers.release_files import pack, release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings, PlaceSettings
