@@ -246,10 +246,10 @@ def needs_reading(change: VisionChange, vision: Vision, guards: Iterable[Guard])
     return unread(change, vision, guards) != Unread()
 
 
+@dataclass(frozen=True)
 class Interpreter:
-    def __init__(self, asker: Asker, prompts: Prompts) -> None:
-        self._asker = asker
-        self._prompts = prompts
+    asker: Asker
+    prompts: Prompts
 
     def read(
         self, run: Run, vision: Vision, change: VisionChange, guards: Sequence[Guard], files: Sequence[str], facts: str
@@ -263,12 +263,12 @@ class Interpreter:
         answer = VisionReading([], [], [])
         if asked != Unread():
             prompt = self._prompt(vision, asked, files, facts)
-            answer = self._asker.ask(run, prompt.system, prompt.user, VisionReading)
+            answer = self.asker.ask(run, prompt.system, prompt.user, VisionReading)
         result = interpreted(answer, asked, vision, change.removed, known, files)
         return replace(result, questions=(*result.questions, *_too_long(asked.prose)))
 
     def _prompt(self, vision: Vision, asked: Unread, files: Sequence[str], facts: str) -> Prompt:
-        return self._prompts.render(
+        return self.prompts.render(
             "orchestrator/interpret",
             facts=quoted(facts, "facts"),
             files=_block((json.dumps(path, ensure_ascii=False) for path in files), "files"),
