@@ -15,7 +15,7 @@ from sisimpur.agents.coder.engine.engine import Engine
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
+from sisimpur.agents.orchestrator.goals.looking import GoalEvaluator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
 from sisimpur.agents.orchestrator.vision.reading import Interpreter
 from sisimpur.agents.planner.agent import Planner

@@ -17,7 +17,7 @@ from tempfile import mkdtemp
 
 from sisimpur.agents.orchestrator.board.session import OrchestratorLock, Session
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
+from sisimpur.agents.orchestrator.goals.looking import GoalEvaluator
 from sisimpur.agents.orchestrator.vision.reading import Interpreter
 from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
