@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, short
-from sisimpur.cli.commands.progress import OpenTeam, in_the_foreground, team_opener
+from sisimpur.cli.commands.day import OpenTeam, in_the_foreground, team_opener
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, on_screen, pasteable, plain
 from sisimpur.cli.views.daemon_state import daemon_facts, how_it_goes_on
