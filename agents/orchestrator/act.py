@@ -279,6 +279,8 @@ class Stacked:
 
 @dataclass(frozen=True)
 class MergeQueue:
+    """A stack of approved changes, tested once; up to the first that makes it red they are merged without another run."""
+
     review: GateBooks
     gates: Gatekeeper
     books: Bookkeeping

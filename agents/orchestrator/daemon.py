@@ -33,6 +33,8 @@ REST = timedelta(seconds=30)  # editors write a file in several steps, and peopl
 
 
 class VisionWatch:
+    """VISION.md while the daemon runs: whether it has changed since it was read, and has rested since."""
+
     def __init__(self, vision: Path, clock: Clock) -> None:
         self._path = vision
         self._clock = clock

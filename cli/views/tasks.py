@@ -1,4 +1,4 @@
-"""`tasks`: what is to be done, what ended of late, and where it stands."""
+"""`tasks`: what is to be done, what ended of late, and where it stands. `prs`: the pull requests of the team."""
 
 from __future__ import annotations
 

@@ -215,6 +215,8 @@ def _sendable(text: str) -> str:
 
 
 # --- remembered replies --------------------------------------------------------------------------------------
+# What a model answered, so that a crash replays for free. Only answers that were understood are kept, each under its
+# whole question and attempt: another attempt asks anew.
 
 
 def key_of(run: Run, question: Mapping[str, Any]) -> str:

@@ -250,6 +250,7 @@ class LedgerSavings:
 
 
 # --- cheap first tries ---------------------------------------------------------------------------------------
+# The cheap model tries an easy task first while it pays, by what earlier tries cost. Pure.
 
 ENOUGH_TRIES = 8  # first tries that say something
 NEWEST = 50  # that count, of each model

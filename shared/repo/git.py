@@ -2,6 +2,9 @@
 
 Always on a repository of our own, never on a folder that a box could write: what git finds in a work tree can start
 programs. No configuration but ours is read, no terminal is asked, and what is written is on the disk when it returns.
+
+Addresses: https with a token from askpass.sh, or a local path. Nothing else: no ssh, no helper programs, no credentials
+in a URL.
 """
 
 from __future__ import annotations

@@ -205,6 +205,7 @@ def _sweep(packs: Path, before: float) -> None:
 
 
 # --- differences of two commits ------------------------------------------------------------------------------
+# They never change, so each is asked of git once while it is remembered, by whoever asks first.
 
 SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 CLOSE = ("-U0", "--full-index", "--irreversible-delete")  # what was added, and nothing around it

@@ -8,7 +8,7 @@
       logs: [journalctl, --user, -q, -n, "200", -u, site-staging]
 
 They run in no box: what was merged runs as the user whom `run_as` names, or, if the owner writes `unsandboxed: yes`, as
-ours. Without one of the two nothing is built or started (see command_user). A command ends with all that it started
+ours. Without one of the two nothing is built or started (see CommandUser). A command ends with all that it started
 in its own process group, so whatever goes on running belongs to a service manager, as above, or to a session that it
 got before the command ended: `subprocess.Popen(argv, start_new_session=True, stdout=a_file, ...)` in a start script
 keeps that order, `setsid program &` in a shell does not always.
@@ -56,9 +56,10 @@ if test -w "$0"; then printf 'write to %s' "$0"; fi
 
 @dataclass(frozen=True)
 class CommandUser:
-    """`releases`: where versions are laid out. `private`: the home, and files of keys.
+    """As whom the owner's commands run: a user who is seen to read neither home nor keys; or, by the owner's word, ours.
 
-    `environment`: ours, of which a command gets PATH, HOME and LANG.
+    `releases`: where versions are laid out. `private`: the home, and files of keys. `environment`: ours, of which a
+    command gets PATH, HOME and LANG.
     """
 
     settings: DeploySettings

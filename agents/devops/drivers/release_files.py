@@ -175,6 +175,8 @@ def _unquoted(value: str) -> str:
 
 
 # --- packed for a builder ------------------------------------------------------------------------------------
+# Plain files and folders go as they are; a link goes as a link, so nothing outside the folder is ever read. The same
+# files are the same bytes, so that what was built of them is found again.
 
 IGNORE = ".dockerignore"
 FROM = re.compile(r"\s*FROM\s", re.IGNORECASE)

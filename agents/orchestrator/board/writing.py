@@ -125,6 +125,8 @@ def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
 
 
 # --- a test from the words alone -----------------------------------------------------------------------------
+# Who writes it sees the code as it was. It is run on a green change that brings its own tests, and is no part of it:
+# where the two disagree, the reviewer reads that.
 
 FIXES = (TaskKind.FIX, TaskKind.BEHAVIOUR)
 ASKING = (*FIXES, TaskKind.FEATURE, TaskKind.UNKNOWN)

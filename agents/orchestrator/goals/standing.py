@@ -1,4 +1,4 @@
-"""The books -> how goals stand whose tasks are merged. Looks and changes nothing."""
+"""The books -> how goals stand whose tasks are merged, and what is next for them. Looks and changes nothing."""
 
 from __future__ import annotations
 

@@ -137,6 +137,9 @@ class Inbox:
 
 
 # --- what an owner wrote -> an order -------------------------------------------------------------------------
+# Pure; one rule for every place where the owner may write. A command is a comment of its own, in its exact form. What
+# is nearly one is asked back about: nobody guesses whether "/approve NO WAIT" is a yes. A text that was changed after
+# it was written is nobody's word.
 
 ORDER = re.compile(r"/[ \t]*(\w+)(?![\w/])(.*)", re.DOTALL)  # `/usr/bin` is a path
 WITHIN = re.compile(r"^[ \t]*/(?:approve|reject|cancel|retry|answer|retest)(?![\w/])", re.MULTILINE | re.IGNORECASE)

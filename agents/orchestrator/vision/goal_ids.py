@@ -122,6 +122,8 @@ def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
 
 
 # --- issues at the forge -------------------------------------------------------------------------------------
+# Whose wish it is decides what it may lead to: an issue of the owner is as good as a line of VISION.md; what somebody
+# else asks for is a proposal, planned and built like a goal, but never merged without the owner.
 
 MOST = 20  # issues that are looked at
 MOST_LINES, LONGEST_LINE = 40, 300

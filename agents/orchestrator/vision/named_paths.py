@@ -196,6 +196,7 @@ def covering(patterns: Iterable[str], files: Sequence[str]) -> tuple[str, ...]:
 
 
 # --- what becomes of a note ----------------------------------------------------------------------------------
+# No sentence is lost, whatever its language: what we cannot read as plain English, and protects nothing, is a question.
 
 Fate = Literal["guard", "question", "wish"]
 END = re.compile(r"(?<=[.!?])\s+|(?<=[।॥。！？])\s*|;\s+")

@@ -1,8 +1,8 @@
-"""What the model says about the vision, and what of it is believed. Pure.
+"""What the model says about the vision, asked once for words that are new, and what of it is believed.
 
 A guard must match files of the target, a question must be about a goal that was asked about, a goal must come from the
 prose. What a note names is guarded by code (named_paths); each of its sentences ends as a guard, a question or a wish
-that protects nothing (note_fates): none is lost in silence.
+that protects nothing: none is lost in silence.
 """
 
 from __future__ import annotations

@@ -269,6 +269,7 @@ def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> 
 
 
 # --- names that goals say ------------------------------------------------------------------------------------
+# How often a plain word stands where tells nothing; the map and the definitions that it means tell more.
 
 HITS_OF_A_WORD = 30  # lines; a plain word in more of them tells nothing, though something is called so
 NAMES_PER_TEXT, MOST_NAMES = 8, 40

@@ -1,4 +1,9 @@
-"""(Index, a goal's words) -> the files that one would open before planning it, the most telling first. Pure."""
+"""(Index, a goal's words) -> the files that one would open before planning it, the most telling first. Pure.
+
+A name tells most: `remove_question` is what "deleted questions" are about. Then what is said of a definition (its
+docstring and texts), and where it lies. Words that mean the same count for less. What matches leads to what it calls, a
+test most of all.
+"""
 
 from __future__ import annotations
 

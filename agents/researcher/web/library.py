@@ -151,6 +151,12 @@ class BookedSearch:
 
 
 # --- a web of files: for demos and tests ----------------------------------------------------------------------
+# searches.yaml:
+# - query: a python library for dates
+#   hits:
+#     - {title: Dates, url: "https://dates.example/", excerpt: "What it can do"}
+# pages.yaml:
+# - {url: "https://dates.example/", title: Dates, text: "What it can do", written: "2026-01-02"}
 
 # --- searches -------------------------------------------------------------------------------------------------
 

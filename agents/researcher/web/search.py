@@ -80,6 +80,8 @@ def leads_to_a_host(url: str) -> bool:
 
 
 # --- DuckDuckGo ----------------------------------------------------------------------------------------------
+# Of the package `ddgs` only the engine for DuckDuckGo's plain page is taken. Its front would ask other services as
+# well, in threads of its own, and makes one error of "nothing was found" and "you ask too often".
 
 ADDRESS = "https://html.duckduckgo.com/html/"
 TO_DO = "research goes on another day, or write TAVILY_API_KEY into config/.env"
@@ -133,6 +135,8 @@ def _kind(error: Exception) -> str:
 
 
 # --- Tavily --------------------------------------------------------------------------------------------------
+# The key stands in no error and no text of an object. Our own HTTP adapter asks no proxy, follows no redirect with the
+# key, and reads no more than an answer can be.
 
 TAVILY = "https://api.tavily.com"
 PRICE = 8_000_000  # nano-dollars of one credit, which is what a basic search takes

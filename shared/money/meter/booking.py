@@ -1,4 +1,4 @@
-"""The money of one call's tries: each is reserved before it is sent, and booked once it has ended."""
+"""The money of one call: what its tries cost at most, each reserved before it is sent, and booked once it has ended."""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Upstream adapter: the meter's line to the vendor. The real key is held here, in memory alone.
 
 No redirects, no proxies from the environment, certificates checked; what comes back is bounded and read as it comes.
+
+Only an upstream that has counted right is asked by many at once, and below bounds that fit. Once it has told what
+cannot be true, each of its models has to show for itself that it counts right.
 """
 
 from __future__ import annotations
