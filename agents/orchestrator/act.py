@@ -279,7 +279,7 @@ class Stacked:
 
 @dataclass(frozen=True)
 class MergeQueue:
-    """A stack of approved changes, tested once; up to the first that makes it red they are merged without another run."""
+    """A stack of approved changes, tested once; up to the first that makes it red they are merged without more runs."""
 
     review: GateBooks
     gates: Gatekeeper

@@ -29,7 +29,6 @@ class WebLibrary(Protocol):
 
     def read(self, hit: SearchHit) -> WebSource | str:
         """The page, or why it cannot be used."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ if test -w "$0"; then printf 'write to %s' "$0"; fi
 
 @dataclass(frozen=True)
 class CommandUser:
-    """As whom the owner's commands run: a user who is seen to read neither home nor keys; or, by the owner's word, ours.
+    """As whom the owner's commands run: a user who can read neither home nor keys; or, by the owner's word, ours.
 
     `releases`: where versions are laid out. `private`: the home, and files of keys. `environment`: ours, of which a
     command gets PATH, HOME and LANG.

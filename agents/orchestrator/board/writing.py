@@ -26,13 +26,11 @@ CODE_IS_WRONG = re.compile(r"\bcode is wrong\b", re.IGNORECASE)
 class CommitsOfAttempts(Protocol):
     def of(self, known: TaskRecord, attempt: Attempt) -> str:
         """The commit of one attempt; empty: it led to none."""
-        ...
 
 
 class TestsOfAttempts(CommitsOfAttempts, Protocol):
     def tests_since(self, known: TaskRecord, before: str, commit: str) -> tuple[str, ...]:
         """Test files of a commit that are not as they are in another."""
-        ...
 
 
 @dataclass(frozen=True)
