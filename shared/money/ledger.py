@@ -170,6 +170,12 @@ class Ledger:
             rows.stop(db, "pause", reason, now)
         fault_point("money.paused")
 
+    def halt(self, reason: str, now: datetime) -> None:
+        """Stop spending until `resume`, also over a restart: somebody has to look at it."""
+        with self._db.transaction() as db:
+            rows.stop(db, "halt", reason, now)
+        fault_point("money.halted")
+
     def resume(self) -> None:
         """End pauses and halts: the owner has looked."""
         with self._db.transaction() as db:
