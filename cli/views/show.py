@@ -7,7 +7,7 @@ from typing import Any
 
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
-from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import money, pasteable, plain_block, print_json, print_list
 from sisimpur.cli.views.tasks import pull_text, pulls
@@ -89,8 +89,8 @@ def _gates(records: Records, task: str, state: State) -> list[str]:
     evidence, reviewed = records.gates.newest(task)
     lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
     lines += [problem.text for problem in evidence.problems] if evidence else []
-    lines += gate_text.before_and_after(evidence) if evidence else []
-    lines += [f"not seen: {one}" for one in gate_text.unseen(evidence)] if evidence else []
+    lines += owner_text.before_and_after(evidence) if evidence else []
+    lines += [f"not seen: {one}" for one in owner_text.unseen(evidence)] if evidence else []
     lines += [gate_text.tools(evidence)] if evidence and evidence.tools else []
     lines += _review(reviewed) if reviewed else []
     lines += [

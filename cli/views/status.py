@@ -203,13 +203,13 @@ def _by_risk(seen: Snapshot, records: Records) -> list[Card]:
     parked = [card for card in seen.board.cards if _is_parked(card, records)]
     if len(parked) < 2:
         return parked
-    from sisimpur.agents.orchestrator.publishing.gate_text import risk
+    from sisimpur.agents.orchestrator.publishing.owner_text import risk
 
     return sorted(parked, key=lambda card: risk(*records.gates.newest(card.id)), reverse=True)
 
 
 def _unseen(card: Card, records: Records) -> str:
-    from sisimpur.agents.orchestrator.publishing.gate_text import unseen
+    from sisimpur.agents.orchestrator.publishing.owner_text import unseen
 
     evidence, _ = records.gates.newest(card.id)
     lines = unseen(evidence) if evidence else []

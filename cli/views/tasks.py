@@ -156,7 +156,7 @@ def _asked(records: Records) -> list[dict[str, Any]]:
 
 def pull_text(records: Records, number: int) -> str:
     """Return its body without our marker, and its change, tests first; empty if there is no forge yet."""
-    from sisimpur.agents.orchestrator.publishing.gate_text import tests_first
+    from sisimpur.agents.orchestrator.publishing.owner_text import tests_first
 
     try:
         forge = records.forge()

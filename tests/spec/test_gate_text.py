@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.shared.model.evidence import (
     ChangesRequested,
@@ -108,13 +108,13 @@ def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_befo
         tools=(ToolRun("hadolint", "not run: it is not installed"), ToolRun("shellcheck", "ran")),
         independent="disagrees: 1 of its tests fail: t.py::a: AssertionError",
     )
-    assert gate_text.unseen(found) == [
+    assert owner_text.unseen(found) == [
         "no test covers lines 40-42, 52 of app.py",
         "no test covers line 3 of shop.py",
         "which lines the tests run was not counted",
         "hadolint was not run: it is not installed",
     ]
-    assert gate_text.before_and_after(found) == [
+    assert owner_text.before_and_after(found) == [
         "2 failed before the change",
         "fails without the change, passes with it: tests/test_a.py::test_c",
         "a test from the task's words alone disagrees: 1 of its tests fail: t.py::a: AssertionError",
@@ -127,13 +127,13 @@ def test_of_changes_that_wait_the_riskiest_comes_first() -> None:
     plain, unrun = evidence(), replace(evidence(), uncovered={"app.py": (1, 2)})
     hurts = Reviewed("c", ChangesRequested((finding("app.py", 1),)))
     risks = [
-        gate_text.risk(None, None),
-        gate_text.risk(plain, hurts),
-        gate_text.risk(evidence(MANY), None),
-        gate_text.risk(plain, Reviewed("c", Escalated("it is a question of taste"))),
-        gate_text.risk(replace(plain, independent="disagrees: 1 of its tests fail"), None),
-        gate_text.risk(unrun, None),
-        gate_text.risk(plain, None),
+        owner_text.risk(None, None),
+        owner_text.risk(plain, hurts),
+        owner_text.risk(evidence(MANY), None),
+        owner_text.risk(plain, Reviewed("c", Escalated("it is a question of taste"))),
+        owner_text.risk(replace(plain, independent="disagrees: 1 of its tests fail"), None),
+        owner_text.risk(unrun, None),
+        owner_text.risk(plain, None),
     ]
     assert risks == sorted(risks, reverse=True)
     assert len({*risks}) == len(risks) - 2
@@ -142,6 +142,6 @@ def test_of_changes_that_wait_the_riskiest_comes_first() -> None:
 @given(st.permutations(["app.py", "tests/test_app.py", "docs/a b.md", "test_b.py"]))
 def test_the_difference_of_tests_is_shown_first_and_nothing_is_lost(paths: list[str]) -> None:
     parts = {path: f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@\n+{path}\n" for path in paths}
-    told = gate_text.tests_first("".join(parts.values()))
+    told = owner_text.tests_first("".join(parts.values()))
     tests = [path for path in paths if "test" in path]
     assert told == "".join(parts[path] for path in [*tests, *(path for path in paths if path not in tests)])
