@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from sisimpur.shared.config.settings import SECRETS, SchedulesFile, TargetFile
-from sisimpur.shared.config.settings_policy import AgentsFile, PolicyFile
+from sisimpur.shared.config.settings_agents import AgentsFile
+from sisimpur.shared.config.settings_policy import PolicyFile
 from sisimpur.shared.money.token_budget import as_dollars
 
 FILES: dict[str, type[BaseModel]] = {

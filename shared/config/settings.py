@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 import pydantic
 from pydantic import Field, SecretStr
 
+from sisimpur.shared.config.settings_agents import AgentsFile
 from sisimpur.shared.config.settings_deploy import DeploySettings, HealthSettings
 from sisimpur.shared.config.settings_part import Host, Login, Name, Pattern, PhaseTime, SettingsPart, Zone, checked_name
-from sisimpur.shared.config.settings_policy import AgentsFile, PolicyFile
+from sisimpur.shared.config.settings_policy import PolicyFile
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.schedule import Schedule, Slot
 from sisimpur.shared.money.token_budget import Caps

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from bench.reference import FILES
 from sisimpur.shared.config.settings import SchedulesFile, TargetFile
-from sisimpur.shared.config.settings_policy import AgentsFile, PolicyFile
+from sisimpur.shared.config.settings_agents import AgentsFile
+from sisimpur.shared.config.settings_policy import PolicyFile
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.store.task_store import FrontMatter
 from sisimpur.shared.system.strict_yaml import Document, parse
