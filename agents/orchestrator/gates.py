@@ -15,7 +15,7 @@ from sisimpur.agents.orchestrator.gate_books import GateBooks, number_of_attempt
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, too_early
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.publishing import Address
-from sisimpur.agents.orchestrator.vision.goal_ids import number_of
+from sisimpur.agents.orchestrator.vision.issue_goals import number_of
 from sisimpur.shared.forge.forge import ForgeRefused, Pull, PullNotReady
 from sisimpur.shared.model.errors import (
     BrokenSetup,

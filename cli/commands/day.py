@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sisimpur.agents.orchestrator.planning.plan_files import open_goals
 from sisimpur.agents.orchestrator.roadmap.roadmap import next_goals
-from sisimpur.agents.orchestrator.vision.goal_ids import is_from_issue, with_issues
+from sisimpur.agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_unseen
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain

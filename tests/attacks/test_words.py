@@ -19,7 +19,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from sisimpur.agents.orchestrator.inbox.inbox import AskedBack, answer_in
-from sisimpur.agents.orchestrator.vision.goal_ids import InboxRules, goals_in, unseen_in_issues
+from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules, goals_in, unseen_in_issues
 from sisimpur.agents.reviewer.answer import ReviewReply
 from sisimpur.cli.terminal import arguments
 from sisimpur.shared.forge.forge import Comment, Issue

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.vision.goal_ids import MOST, InboxRules, goals_in, number_of, with_issues
+from sisimpur.agents.orchestrator.vision.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse
 from sisimpur.shared.forge.forge import Issue
 from sisimpur.shared.model.work import Goal, MarkdownLine, Priority, Vision

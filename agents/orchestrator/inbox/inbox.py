@@ -11,7 +11,7 @@ from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, Pull
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers, Word
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
-from sisimpur.agents.orchestrator.vision.goal_ids import InboxRules
+from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
 from sisimpur.shared.forge.forge import FORGE_PROBLEMS, Comment, Forge, Pull, RateLimited
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import State

@@ -11,7 +11,7 @@ from functools import partial
 from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.memory import lesson_text
 from sisimpur.agents.orchestrator.memory.lesson_text import ReviewComplaint, SeenOfTry, TaskSetback
-from sisimpur.agents.orchestrator.vision.goal_ids import number_of
+from sisimpur.agents.orchestrator.vision.issue_goals import number_of
 from sisimpur.shared.model.evidence import ChangesRequested
 from sisimpur.shared.model.lifecycle import Event
 from sisimpur.shared.model.naming import attempt_ref

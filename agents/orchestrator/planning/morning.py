@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
-from sisimpur.agents.orchestrator.vision.goal_ids import (
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.agents.orchestrator.vision.issue_goals import (
     InboxRules,
     goals_in,
     is_from_issue,
@@ -18,7 +19,6 @@ from sisimpur.agents.orchestrator.vision.goal_ids import (
     own_words,
     unseen_in_issues,
     with_issues,
-    wordings,
 )
 from sisimpur.agents.orchestrator.vision.reading import Interpretation, ahead, needs_reading, standing
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, unseen_in, with_found, with_unseen

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 
-from sisimpur.shared.forge.forge import Issue
 from sisimpur.shared.model.lifecycle import wording
-from sisimpur.shared.model.text import around_unseen, one_line
-from sisimpur.shared.model.work import Goal, Priority, Remark, Vision, VisionChange
+from sisimpur.shared.model.work import Goal, Remark, Vision
 from sisimpur.shared.words.meaning import SAME_GOAL, likeness
 
 BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
@@ -119,100 +117,3 @@ def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
     if wording(goal) == planned_for:
         return ""
     return "its issue was reworded" if is_from_issue else "its goal was reworded in VISION.md"
-
-
-# --- issues at the forge -------------------------------------------------------------------------------------
-# Whose wish it is decides what it may lead to: an issue of the owner is as good as a line of VISION.md; what somebody
-# else asks for is a proposal, planned and built like a goal, but never merged without the owner.
-
-MOST = 20  # issues that are looked at
-MOST_LINES, LONGEST_LINE = 40, 300
-
-
-@dataclass(frozen=True)
-class InboxRules:
-    """Of the owner's configuration. `label` empty: only issues of the owners count."""
-
-    owners: tuple[str, ...] = ()  # logins
-    label: str = ""
-
-    def is_owner(self, login: str) -> bool:
-        return login.casefold() in {owner.casefold() for owner in self.owners}
-
-    @property
-    def takes_issues(self) -> bool:
-        return bool(self.owners or self.label)
-
-
-def goals_in(issues: Sequence[Issue], rules: InboxRules, known: Collection[str] = ()) -> tuple[Goal, ...]:
-    """The owners' first, then the oldest; at most MOST of the owners and MOST of everybody else.
-
-    `known`: ids that are goals already: a flood of new issues does not wash them away.
-    """
-    goals = [_goal(issue, rules) for issue in issues if _counts(issue, rules)]
-    ordered = sorted(goals, key=lambda goal: (goal.id not in known, number_of(goal.id)))
-    kept = (*_first(ordered, is_owners=True), *_first(ordered, is_owners=False))
-    return tuple(sorted(kept, key=lambda goal: (bool(goal.proposed_by), number_of(goal.id))))
-
-
-def unseen_in_issues(issues: Iterable[Issue], goals: Iterable[Goal]) -> Iterator[str]:
-    """A line for each issue behind these goals that holds what nobody sees, shown."""
-    numbers = {number_of(goal.id) for goal in goals}
-    for issue in issues:
-        if issue.number in numbers and (around := around_unseen(f"{issue.title}\n{issue.body}")):
-            yield f"issue #{issue.number} holds what nobody sees; it is not read: {around}"
-
-
-def _first(goals: Iterable[Goal], is_owners: bool) -> list[Goal]:
-    return [goal for goal in goals if bool(goal.proposed_by) is not is_owners][:MOST]
-
-
-def is_from_issue(goal: Goal) -> bool:
-    return goal.id.startswith(ISSUE)
-
-
-def number_of(goal_id: str) -> int:
-    """The issue's number; 0: the goal stands in VISION.md."""
-    return int(goal_id.removeprefix(ISSUE)) if goal_id.startswith(ISSUE) else 0
-
-
-def with_issues(vision: Vision, goals: Iterable[Goal]) -> Vision:
-    return replace(vision, goals=(*vision.goals, *goals))
-
-
-def own_words(vision: Vision) -> Vision:
-    """Without what strangers ask for: their words do not stand beside the owner's when his "don't" is read."""
-    return replace(vision, goals=_own(vision.goals))
-
-
-def own_change(change: VisionChange) -> VisionChange:
-    new, changed = _own(change.new), _own(change.changed)
-    return replace(change, new=new, changed=changed, removed=_own(change.removed), unchanged=_own(change.unchanged))
-
-
-def _own(goals: Iterable[Goal]) -> tuple[Goal, ...]:
-    return tuple(goal for goal in goals if not goal.proposed_by)
-
-
-def _counts(issue: Issue, rules: InboxRules) -> bool:
-    if not rules.label:
-        return rules.is_owner(issue.author)
-    return rules.label.casefold() in {label.casefold() for label in issue.labels}
-
-
-def _goal(issue: Issue, rules: InboxRules) -> Goal:
-    lines = [one_line(line, LONGEST_LINE) for line in issue.body.splitlines() if line.strip()]
-    is_his = rules.is_owner(issue.author)
-    return Goal(
-        id=f"{ISSUE}{issue.number}",
-        title=one_line(issue.title, 200) or f"Issue {issue.number}",
-        details=tuple(lines[:MOST_LINES]),
-        priority=_priority(issue.labels) if is_his else Priority.LOW,
-        proposed_by="" if is_his else issue.author,
-    )
-
-
-def _priority(labels: Iterable[str]) -> Priority:
-    """A label such as `priority: high`, or `critical` alone; the most urgent counts."""
-    words = {label.casefold().removeprefix("priority").strip(" :/-") for label in labels}
-    return next((priority for priority in Priority if priority.value in words), Priority.MEDIUM)
