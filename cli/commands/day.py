@@ -15,8 +15,8 @@ from sisimpur.agents.orchestrator.vision.issue_goals import is_from_issue, with_
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_unseen
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
+from sisimpur.cli.views.pulls import remember_pulls
 from sisimpur.cli.views.roadmap import laid_out
-from sisimpur.cli.views.tasks import remember_pulls
 from sisimpur.cli.wiring.lifetime import Quitting, quitting
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured, TeamError

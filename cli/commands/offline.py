@@ -104,8 +104,8 @@ def demo_home(
 def _print_views(home: Path) -> None:
     from sisimpur.cli.views.budget import budget
     from sisimpur.cli.views.deploys import deploys
+    from sisimpur.cli.views.pulls import prs
     from sisimpur.cli.views.status import status
-    from sisimpur.cli.views.tasks import prs
 
     for view in (status, prs, budget, deploys):
         view(Arguments(view.__name__, home))

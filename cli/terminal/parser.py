@@ -198,7 +198,7 @@ def _views(commands: CommandLine) -> None:
         LOOKING, "show", "views.show:show", "show a task: its text, history, cost and pull request", "show 20261122-01"
     )
     show.add_argument("id", metavar="ID", help="the task, or how its id begins")
-    views(LOOKING, "prs", "views.tasks:prs", "list the pull requests of the team")
+    views(LOOKING, "prs", "views.pulls:prs", "list the pull requests of the team")
     views(LOOKING, "research", "views.memory:research", "list what was looked up on the web, and where its notes are")
     views(
         LOOKING,

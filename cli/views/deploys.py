@@ -21,7 +21,7 @@ from sisimpur.cli.terminal.printing import (
     print_json,
     print_list,
 )
-from sisimpur.cli.views.tasks import pulls
+from sisimpur.cli.views.pulls import pulls
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import (

@@ -10,7 +10,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import money, pasteable, plain_block, print_json, print_list
-from sisimpur.cli.views.tasks import pull_text, pulls
+from sisimpur.cli.views.pulls import pull_text, pulls
 from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.evidence import Reviewed
 from sisimpur.shared.model.lifecycle import State
