@@ -31,7 +31,7 @@ from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back
 from sisimpur.agents.orchestrator.publishing import gate_text
-from sisimpur.agents.orchestrator.publishing.publishing import Delivery, PullFacts
+from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from sisimpur.shared.forge.forge import Pull, RateLimited
 from sisimpur.shared.model.errors import (
     BrokenSetup,

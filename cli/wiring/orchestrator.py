@@ -32,7 +32,8 @@ from sisimpur.agents.orchestrator.planning.morning import MorningReading, Reques
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
 from sisimpur.agents.orchestrator.planning.planning import PlanBooks, Planning, PlanningRules
 from sisimpur.agents.orchestrator.planning.researching import Notes, Researching
-from sisimpur.agents.orchestrator.publishing.publishing import Delivery, Publishing
+from sisimpur.agents.orchestrator.publishing.delivery import Delivery
+from sisimpur.agents.orchestrator.publishing.publishing import Publishing
 from sisimpur.agents.orchestrator.reports.books import Learned, MoneyBooks, ReportBooks, TaskBooks
 from sisimpur.agents.orchestrator.reports.day_account import DeployDays
 from sisimpur.agents.orchestrator.reports.reporting import ProgressFile, Reporting

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.orchestrator.publishing.publishing import Delivery, PullFacts
+from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from sisimpur.shared.forge.local_forge import LocalForge
 from sisimpur.shared.forge.local_forge_git import create
 from sisimpur.shared.model.errors import Refused

@@ -9,7 +9,7 @@ import pytest
 from sisimpur.agents.orchestrator.board.snapshot import StuckTask
 from sisimpur.agents.orchestrator.planning import daily_planner
 from sisimpur.agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, merged
-from sisimpur.agents.orchestrator.publishing.publishing import pull_body
+from sisimpur.agents.orchestrator.publishing.delivery import pull_body
 from sisimpur.agents.orchestrator.reports import progress_tracker
 from sisimpur.agents.orchestrator.roadmap.roadmap import PROFILE, forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import note_id, unwanted, wordings

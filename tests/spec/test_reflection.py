@@ -22,8 +22,8 @@ from sisimpur.agents.coder.engine import aider_launcher
 from sisimpur.agents.coder.engine.aider_runner import answer
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files
 from sisimpur.agents.coder.judge import Broke, Disturbed, InWords, judge
+from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from sisimpur.agents.orchestrator.publishing.gate_text import cannot_be_done, verdict_line
-from sisimpur.agents.orchestrator.publishing.publishing import Delivery, PullFacts
 from sisimpur.agents.orchestrator.reports.reflection import (
     KNOWN,
     MOST_LINES,

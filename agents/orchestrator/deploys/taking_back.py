@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.integration.feature_branches import TargetBranch
-from sisimpur.agents.orchestrator.publishing.publishing import LABELS
+from sisimpur.agents.orchestrator.publishing.delivery import LABELS
 from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, Pull, PullNotReady, marked
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.deployment import Deploy
