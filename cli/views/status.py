@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sisimpur.agents.orchestrator.board.snapshot import Snapshot, StuckTask, stuck_tasks
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.agents.orchestrator.vision.named_paths import changes
 from sisimpur.cli.terminal.arguments import Arguments

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
-
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain, print_json, print_list

@@ -1,6 +1,4 @@
-"""Settings of agents (config/agents.yaml: which model each asks, how the engine runs) and of what is allowed
-(config/policy.yaml: money, capacity, attempts, merging, goals, research, upkeep).
-"""
+"""Settings of what is allowed: config/policy.yaml. Money, capacity, attempts, merging, goals, research, upkeep."""
 
 from __future__ import annotations
 

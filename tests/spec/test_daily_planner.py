@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sisimpur.agents.orchestrator.board.snapshot import StuckTask
+from sisimpur.agents.orchestrator.board.stuck import StuckTask
 from sisimpur.agents.orchestrator.planning import daily_planner
 from sisimpur.agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, merged
 from sisimpur.agents.orchestrator.publishing.delivery import pull_body

@@ -9,7 +9,8 @@ from itertools import permutations, product
 
 import pytest
 
-from sisimpur.agents.orchestrator.board.snapshot import Snapshot, stuck_tasks
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.decide import CodeTask, Rest, next_move
 from sisimpur.agents.orchestrator.inbox.answers import begins_without
 from sisimpur.shared.model.errors import Misconfigured

@@ -20,9 +20,6 @@ from sisimpur.shared.store.task_store import Filed, Survey, TaskStore, Unreadabl
 if TYPE_CHECKING:  # who looks at the board loads no evidence
     from sisimpur.shared.model.gate import ReviewState
 
-
-from sisimpur.shared.model.lifecycle import Obstacle
-
 POLICY = Policy()
 CLOSED = (State.COMPLETED, State.FAILED)
 MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
@@ -203,63 +200,3 @@ def _with_submission(
 
 def _gone(known: TaskRecord) -> Card:
     return Card(known.id, State.GONE, None, known.seen_in, known.tried)
-
-
-# --- tasks that only the owner can free ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class StuckTask:
-    """A task that waits for what will not come. `ways`: what the owner may type, after the program's name."""
-
-    task: str
-    title: str
-    why: str
-    since: str  # YYYY-MM-DD HH:MM
-    on: str = ""  # the task that it is stuck on; empty: its dependencies form a circle
-    ways: tuple[str, ...] = ()
-    behind: tuple[str, ...] = ()  # tasks that wait for it in turn
-
-    @property
-    def words(self) -> str:
-        """What it is stuck on, since when, and who waits behind it."""
-        behind = f"; {', '.join(self.behind)} {'wait' if self.behind[1:] else 'waits'} behind it" if self.behind else ""
-        return f"{self.why}, since {self.since}{behind}"
-
-
-def stuck_tasks(seen: Snapshot) -> tuple[StuckTask, ...]:
-    """All of them, by id."""
-    return tuple(_stuck(task, found, seen) for task, found in seen.board.stuck.items())
-
-
-def _stuck(task: str, found: Obstacle, seen: Snapshot) -> StuckTask:
-    card = seen.board.card(task)
-    title = card.spec.title if card and card.spec else task
-    return StuckTask(
-        task,
-        title,
-        found.why,
-        _since(task, found.on, seen),
-        found.on,
-        tuple(_ways(task, found.on, seen)),
-        _behind(task, seen),
-    )
-
-
-def _behind(task: str, seen: Snapshot) -> tuple[str, ...]:
-    """Without those that are stuck themselves: they ask on their own."""
-    return tuple(one for one in seen.board.behind(task) if one not in seen.board.stuck)
-
-
-def _ways(task: str, on: str, seen: Snapshot) -> Iterator[str]:
-    yield f"unblock {task}"
-    yield f"cancel {task}"
-    other = seen.board.card(on)
-    if other and other.state is State.FAILED:
-        yield f"retry {on}"
-
-
-def _since(task: str, on: str, seen: Snapshot) -> str:
-    """When the other one ended; or, without one, when anything last happened to this one."""
-    known = seen.known.get(on) or seen.known.get(task)
-    return known.since[:16].replace("T", " ") if known else ""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sisimpur.agents.orchestrator.board.snapshot import StuckTask
+from sisimpur.agents.orchestrator.board.stuck import StuckTask
 from sisimpur.agents.orchestrator.vision.named_paths import holding, lost
 from sisimpur.shared.model.evidence import Evidence, SuiteRun
 from sisimpur.shared.model.lifecycle import Board, Card, State, worded

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
-from sisimpur.agents.orchestrator.board.snapshot import Snapshot, stuck_tasks
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.board.transitions import Transitions
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, beside
 from sisimpur.agents.orchestrator.integration.partial_goals import finished, left_before, planned

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
-from sisimpur.agents.orchestrator.board.snapshot import stuck_tasks
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
 from sisimpur.agents.orchestrator.integration.feature_branches import Apart, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, planner_heard
