@@ -42,32 +42,40 @@ class BoardRules:
     unseen: Callable[[], tuple[str, ...]]  # what a model alone made of his notes today, for the gates
 
 
-@dataclass(frozen=True)
 class Look:
     """Everything that a decision is made on. `waits`: tasks that wait for something elsewhere, and for what."""
 
-    rules: BoardRules
-    facts: ReviewFacts
-    transitions: Transitions
-    breaker: CircuitBreaker
-    pool: WorkerPool
-    waits: Callable[[], Mapping[str, str]]
+    def __init__(
+        self,
+        rules: BoardRules,
+        facts: ReviewFacts,
+        transitions: Transitions,
+        breaker: CircuitBreaker,
+        pool: WorkerPool,
+        waits: Callable[[], Mapping[str, str]],
+    ) -> None:
+        self._rules = rules
+        self._facts = facts
+        self._transitions = transitions
+        self.breaker = breaker
+        self.pool = pool
+        self._waits = waits
 
     def load(self, held: str, is_open: bool) -> Snapshot:
         """`held`: see Board. Not `is_open`: nothing long is begun."""
-        rules, transitions = self.rules, self.transitions
+        rules, transitions = self._rules, self._transitions
         vision, guards, unseen = rules.wanted(), rules.guards(), rules.unseen()
         facts = BoardFacts(
             vision,
             rules.limits,
             rules.policy,
             rules.open_pulls,
-            commit_at=self.facts.branches.mirror.attempt,
-            at_the_gates=lambda known: self.facts.submission(known, vision, guards, unseen),
-            used=self.facts.ledger.used_by,
-            writing=self.facts.turns.of_qa,
+            commit_at=self._facts.branches.mirror.attempt,
+            at_the_gates=lambda known: self._facts.submission(known, vision, guards, unseen),
+            used=self._facts.ledger.used_by,
+            writing=self._facts.turns.of_qa,
             backed_off=transitions.backed_off,
-            waits=self.waits(),
+            waits=self._waits(),
             busy=self.pool.on_tasks,
             free_workers=self.pool.free if is_open else 0,
             held=held,

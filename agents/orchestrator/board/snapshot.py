@@ -96,7 +96,7 @@ def _cards(
     reasons |= dict.fromkeys(doubles, "it has two files")
     for id_, file in filed.items():
         card = _card(file, known.get(id_), facts, reasons.get(id_, ""))
-        if card.id in known and too_early(known[card.id], known):
+        if _too_early(card, known):
             card = replace(card, unwanted=MORE_TO_DO)
         yield replace(card, no_model=facts.no_share) if is_upkeep(id_) else card
 
@@ -129,6 +129,10 @@ def _not_landed(card: Card, known: Mapping[str, TaskRecord], journal: Journal) -
         if branch not in ("", own) and not has_landed(journal, branch):
             return f"waits for {branch}, which has not landed"
     return ""
+
+
+def _too_early(card: Card, known: Mapping[str, TaskRecord]) -> bool:
+    return card.id in known and too_early(known[card.id], known)
 
 
 def _with_tokens(known: TaskRecord, used: Used) -> TaskRecord:
@@ -173,7 +177,7 @@ def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, backed_off: 
         refreshes=known.last.refreshes if known.last and at_work else "",
         rests_until=ended + pause_after(known.tried) if ended else None,
         unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
-        proposed=any(goal.id == known.goal_id and goal.proposed_by for goal in (vision.goals if vision else ())),
+        proposed=_is_proposed(known.goal_id, vision),
         backed_off=backed_off,
         waived=known.waived,
     )
@@ -184,6 +188,10 @@ def _corrected(known: TaskRecord, facts: BoardFacts) -> Tried:
     tried = known.tried
     is_over = tried.sent_back > facts.limits.rounds
     return replace(tried, sent_back=tried.sent_back - facts.writing(known)) if is_over else tried
+
+
+def _is_proposed(goal_id: str, vision: Vision | None) -> bool:
+    return any(goal.id == goal_id and goal.proposed_by for goal in (vision.goals if vision else ()))
 
 
 def _with_submission(
