@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sisimpur.shared.model.errors import CommandFailed, Refused
+from sisimpur.shared.repo.differences import paths
 from sisimpur.shared.repo.git import git, telling_line, try_git
-from sisimpur.shared.repo.mirror_tree import commit_id, paths
+from sisimpur.shared.repo.mirror_tree import commit_id
 from sisimpur.shared.repo.objects import Parents, Repository
 from sisimpur.shared.system.fault import fault_point
 
