@@ -11,8 +11,8 @@ from pathlib import Path
 
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.repo.committer import Author, Committed, Committer
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.outgoing import Outgoing
 from tests.repositories import repository
 

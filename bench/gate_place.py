@@ -26,8 +26,8 @@ from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.model.work import Branch, Run
 from sisimpur.shared.repo.committer import Author, Committed, Committer
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import Box, JobLimits
 from sisimpur.shared.sandbox.bubblewrap import never
 from sisimpur.shared.sandbox.linter import RuffLinter

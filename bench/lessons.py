@@ -21,10 +21,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.memory.learning import FRESH, MOST_FOUND
-from sisimpur.agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
+from sisimpur.agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation, signature
 from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
 from sisimpur.agents.orchestrator.memory.lesson_text import chosen, title_words
-from sisimpur.agents.orchestrator.memory.signature import signature
 from sisimpur.shared.model.evidence import MOST_KEYWORDS
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system import strict_yaml

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.trace import ROOT, Trace, tracing
+from sisimpur.shared.llm.llm_call import Replies
 from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
-from sisimpur.shared.llm.llm_replies import Replies
 from sisimpur.shared.model.work import ModelChoice, Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter import Meter, MeterSetup, Upstream

@@ -13,8 +13,7 @@ from sisimpur.shared.llm.prompts import quoted
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.work import Correction, TaskSpec
-from sisimpur.shared.repo.definitions import definitions, parse
-from sisimpur.shared.repo.file_parts import LEFT_OUT, changed_lines, lines_of, place_of, view
+from sisimpur.shared.repo.file_parts import LEFT_OUT, changed_lines, definitions, lines_of, parse, place_of, view
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import remove_folder, write_text
 

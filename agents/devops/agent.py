@@ -45,21 +45,17 @@ NOT_PERMITTED = "; a container may do no more than `cap_add` of its service, or 
 class Looks(Protocol):
     def look(self, driver: Driver, place: Place, commit: str, since: float, restarts_before: int = 0) -> HealthLook:
         """`since`: seconds from its start; `restarts_before`: how often it had been started again by itself then."""
-        ...
 
     def last_words(self, driver: Driver, place: Place) -> str:
         """The newest of what it printed, on one line; empty: nothing."""
-        ...
 
 
 class Saves(Protocol):
     def is_wanted(self, place: Place) -> bool:
         """Say whether the owner names a command for it."""
-        ...
 
     def save(self, place: Place, commit: str) -> Path:
         """Save the data -> where it lies. Stumble: there is no backup."""
-        ...
 
 
 @dataclass(frozen=True)

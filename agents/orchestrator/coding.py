@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from sisimpur.agents.orchestrator.board.events import AttemptEnded
@@ -36,30 +36,22 @@ from sisimpur.shared.system.paths import remove_folder
 MOST_FAILURES = 12  # that the coder is told of: more than two rounds of attempts
 
 
+@dataclass(eq=False)
 class Coding:
-    def __init__(
-        self,
-        gates: Gatekeeper,
-        review: GateBooks,
-        content: BranchContent,
-        recall: Recall,
-        roles: ChangeRoles,
-        books: Bookkeeping,
-    ) -> None:
-        self._gates = gates
-        self._review = review
-        self._content = content
-        self._recall = recall
-        self._roles = roles
-        self._books = books
-        self._coder: CodesTask | None = None
+    gates: Gatekeeper
+    review: GateBooks
+    content: BranchContent
+    recall: Recall
+    roles: ChangeRoles
+    books: Bookkeeping
+    _coder: CodesTask | None = field(default=None, init=False)
 
     def code(self, spec: TaskSpec, known: TaskRecord, asked: str) -> None:
         """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task.
 
         `asked`: digest of the words in the task's own file; `spec` may guard more.
         """
-        base = self._review.branches.base(known)
+        base = self.review.branches.base(known)
         if not self._is_measured(known, base):
             return
         spec = self._without_waived(spec, known, base)
@@ -68,21 +60,21 @@ class Coding:
             self._land(spec, known, base, asked)
             return
         coder = self._engine()
-        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)):
+        if not self.books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)):
             return
-        attempts = self._books.journal.attempts(spec.id)
+        attempts = self.books.journal.attempts(spec.id)
         number, tries = attempts[-1].number, sum(attempt.outcome != "void" for attempt in attempts)
-        self._books.tell(f"{spec.id}: {_doing(correction)} ({spec.title}), attempt {tries}")
-        folder = self._roles.work / f"{spec.id}.a{number}"
+        self.books.tell(f"{spec.id}: {_doing(correction)} ({spec.title}), attempt {tries}")
+        folder = self.roles.work / f"{spec.id}.a{number}"
         try:
             lessons = self._lessons(spec, correction, number)
-            with self._books.runs.unlocked("coder", spec.id, number) as run:
+            with self.books.runs.unlocked("coder", spec.id, number) as run:
                 answer = coder.code(run, spec, base, folder, correction, lessons)
         except (OutOfBudget, ModelAway) as problem:
             self._end(spec.id, "void", str(problem))
             raise
         except (Stumble, Unavailable) as problem:
-            self._books.tell(f"{spec.id}: {problem}")
+            self.books.tell(f"{spec.id}: {problem}")
             self._end(spec.id, "lost", str(problem))
         except TeamError as problem:
             self._end(spec.id, "void", str(problem))
@@ -99,10 +91,10 @@ class Coding:
         """Whether the tests of its base run: a change that nobody can measure is not paid for."""
         self._engine()
         try:
-            with self._books.runs.unlocked("qa", known.id) as run:
-                self._gates.qa().require_base(run, base)
+            with self.books.runs.unlocked("qa", known.id) as run:
+                self.gates.qa().require_base(run, base)
         except BrokenSetup as problem:
-            self._gates.leave(known, problem)
+            self.gates.leave(known, problem)
             return False
         return True
 
@@ -110,7 +102,7 @@ class Coding:
         """What one that it begins without would have created, it creates itself."""
         if not known.waived:
             return spec
-        there = {entry.path for entry in self._content.mirror.tree(base)}
+        there = {entry.path for entry in self.content.mirror.tree(base)}
         missing = [path for path in spec.files if path not in there]
         files = tuple(path for path in spec.files if path in there)
         return replace(spec, files=files, new_files=tuple(dict.fromkeys((*spec.new_files, *missing))))
@@ -122,39 +114,39 @@ class Coding:
         """
         if correction is None or not correction.start:
             return False
-        self._review.branches.ensured(known.branch)
-        said, last = self._review.gates.rulings(known.id), self._books.journal.attempts(known.id)[-1]
+        self.review.branches.ensured(known.branch)
+        said, last = self.review.gates.rulings(known.id), self.books.journal.attempts(known.id)[-1]
         is_asked = last.outcome == "sent back" or bool(said and said[-1].kind == "correct" and said[-1].why)
-        return is_asked and not self._review.branches.is_outdated(known)
+        return is_asked and not self.review.branches.is_outdated(known)
 
     def _land(self, spec: TaskSpec, known: TaskRecord, base: str, asked: str) -> None:
         """What is on the goal's branch, as one commit: it stands, or the next look finds that the attempt was lost."""
-        tip, main = self._review.branches.fresh(known.branch, base), self._review.branches.main.name
-        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)):
+        tip, main = self.review.branches.fresh(known.branch, base), self.review.branches.main.name
+        if not self.books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, "", new=NewAttempt(asked=asked)):
             return
-        self._books.tell(f"{spec.id}: {known.branch} as one change on {main}")
-        number = self._books.journal.attempts(spec.id)[-1].number
-        if isinstance(self._content.gather(spec, number, tip, base, self._books.now()), AlreadyThere):
-            self._gates.give_up(known, f"all of it is on {main} already")
+        self.books.tell(f"{spec.id}: {known.branch} as one change on {main}")
+        number = self.books.journal.attempts(spec.id)[-1].number
+        if isinstance(self.content.gather(spec, number, tip, base, self.books.now()), AlreadyThere):
+            self.gates.give_up(known, f"all of it is on {main} already")
             self._end(spec.id, "void", "its change is there already", Event.DONE_BY_OWNER)
 
     def _engine(self) -> CodesTask:
         """Made once: to find a sandbox and to attack it takes its time."""
         if self._coder is None:
-            self._coder = self._roles.coder()
+            self._coder = self.roles.coder()
         return self._coder
 
     def _lessons(self, spec: TaskSpec, correction: Correction | None, number: int) -> tuple[str, ...]:
         """Who only writes missing tests goes on from what was good."""
         if correction and correction.tests:
             return ()
-        return self._recall.for_coder(spec, number, bool(correction and correction.start))
+        return self.recall.for_coder(spec, number, bool(correction and correction.start))
 
     def _note(self, task: str, answer: CodeAnswer, correction: Correction | None, number: int) -> None:
         """A commit is its own note: the next look finds it and delivers it. So does what stands as it was."""
         match answer:
             case Coded():
-                self._books.tell(f"{task}: committed {answer.branch.commit[:8]} ({', '.join(answer.branch.changed)})")
+                self.books.tell(f"{task}: committed {answer.branch.commit[:8]} ({', '.join(answer.branch.changed)})")
                 return
             case CoderSaid(words):
                 reason, event = gate_text.cannot_be_done(words), Event.FUTILE
@@ -163,56 +155,56 @@ class Coding:
             case _:
                 assert_never(answer)
         stands = correction is not None and self._stands(task, answer, correction)
-        if correction and stands and self._content.mirror.restore(attempt_ref(task, number), correction.start):
+        if correction and stands and self.content.mirror.restore(attempt_ref(task, number), correction.start):
             return
         if isinstance(answer, CoderSaid):
-            self._review.gates.keep_coder_words(task, "", answer.words, self._books.now())
-        self._books.tell(f"{task}: {reason}")
-        self._books.events.happened(AttemptEnded(task))
+            self.review.gates.keep_coder_words(task, "", answer.words, self.books.now())
+        self.books.tell(f"{task}: {reason}")
+        self.books.events.happened(AttemptEnded(task))
         self._end(task, "failed", reason, event)
 
     def _stands(self, task: str, answer: CoderSaid | NotCoded, correction: Correction) -> bool:
         """The change stays as it is: the reviewer reads what the coder says of it, or that no tests were written."""
         why = answer.words if isinstance(answer, CoderSaid) else answer.reason
         if correction.tests:
-            is_said = self._review.turns.keep_words(task, correction.start, why, self._books.now())
-            self._books.tell(f"{task}: {'QA about its red test' if is_said else 'no tests were written'}: {why}")
+            is_said = self.review.turns.keep_words(task, correction.start, why, self.books.now())
+            self.books.tell(f"{task}: {'QA about its red test' if is_said else 'no tests were written'}: {why}")
         elif isinstance(answer, CoderSaid) and (correction.reviewed or self._is_of_old_tests(task, correction.start)):
-            self._books.tell(f"{task}: the coder contradicts what was found: {why}")
-            self._review.gates.keep_coder_words(task, correction.start, why, self._books.now())
+            self.books.tell(f"{task}: the coder contradicts what was found: {why}")
+            self.review.gates.keep_coder_words(task, correction.start, why, self.books.now())
         else:
             return False
         return True
 
     def _is_of_old_tests(self, task: str, commit: str) -> bool:
         """All that is wrong is that old tests say otherwise: whether these are right, the owner decides."""
-        evidence = self._review.gates.evidence(task, commit) if commit else None
+        evidence = self.review.gates.evidence(task, commit) if commit else None
         red = evidence.needing("correct") if evidence else ()
         return bool(red) and all(one.rule == OLD_FAILS for one in red)
 
     def _end(self, task: str, outcome: Outcome, note: str, event: Event = Event.STUMBLED) -> None:
         """The attempt's end and the move are booked together, then the file is moved."""
-        self._books.transitions.move(task, State.IN_PROGRESS, event, note, outcome)
+        self.books.transitions.move(task, State.IN_PROGRESS, event, note, outcome)
 
     # -- correction -------------------------------------------------------------------------------------------
 
     def _correction(self, spec: TaskSpec, known: TaskRecord, base: str, asked: str) -> Correction | None:
         """What the gates and the owner said of the commit that it goes on from; None: it begins afresh."""
-        said = self._review.gates.rulings(known.id)
+        said = self.review.gates.rulings(known.id)
         words = [ruling.why for ruling in said if ruling.kind != "approve" and ruling.why]
         happened = [*self._failures(known.id), *self._rolled_back(known.id)]
         last = self._goes_on_from(known, said)
         last = last if last and last.asked in ("", asked) else None  # the work was for other words
-        commit = self._review.commits.of(known, last) if last else ""
-        evidence = self._review.gates.evidence(known.id, commit) if commit else None
-        reviewed = self._review.findings.for_coder(known, commit)
-        start = (self._content.mirror.start_for(commit, base) or "") if commit else ""
+        commit = self.review.commits.of(known, last) if last else ""
+        evidence = self.review.gates.evidence(known.id, commit) if commit else None
+        reviewed = self.review.findings.for_coder(known, commit)
+        start = (self.content.mirror.start_for(commit, base) or "") if commit else ""
         if last and not start:
             happened.append(f"the last change conflicts with what is there now: begin afresh. {last.note}")
-        turn = self._review.turns.next(known, last) if last else None
+        turn = self.review.turns.next(known, last) if last else None
         if start and evidence and not reviewed and turn and turn.who == "QA":
-            branch, planned = self._review.commits.seen(known, commit).branch, self._planned(known.id)
-            return Correction(start, "", self._gates.qa().tests_for(spec, branch, evidence, planned, turn.writing.own))
+            branch, planned = self.review.commits.seen(known, commit).branch, self._planned(known.id)
+            return Correction(start, "", self.gates.qa().tests_for(spec, branch, evidence, planned, turn.writing.own))
         said_by_qa = turn.writing.says if start and turn and turn.who == "coder" else ""
         happened += [gate_text.code_is_wrong(said_by_qa)] if said_by_qa else []
         text = gate_text.findings(evidence, reviewed, words, happened, gate_text.permission(spec))
@@ -221,29 +213,27 @@ class Coding:
 
     def _planned(self, task: str) -> set[str]:
         """Files that other tasks are to create: QA takes no name of theirs."""
-        filed = self._books.transitions.store.all(*OPEN)
+        filed = self.books.transitions.store.all(*OPEN)
         others = (one.spec for one in filed if isinstance(one.spec, TaskSpec) and one.spec.id != task)
         return {path for spec in others for path in spec.new_files}
 
     def _failures(self, task: str) -> list[str]:
         """Each attempt that led to nothing adds a line: no prompt is sent twice, once its answer was understood."""
-        tries = [one for one in self._books.journal.attempts(task) if one.outcome != "void"]
+        tries = [one for one in self.books.journal.attempts(task) if one.outcome != "void"]
         failed = [(number, one.note) for number, one in enumerate(tries, 1) if one.outcome == "failed"]
         return [f"attempt {number} led to nothing: {note}" for number, note in failed[-MOST_FAILURES:]]
 
     def _rolled_back(self, task: str) -> list[str]:
         """What was seen of its change where it was deployed, if that is why it is tried again."""
-        sick = [one for one in self._books.journal.history(task) if one.event in (Event.SICK, Event.MERGED)]
+        sick = [one for one in self.books.journal.history(task) if one.event in (Event.SICK, Event.MERGED)]
         return [sick[-1].note] if sick and sick[-1].event is Event.SICK else []
 
     def _goes_on_from(self, known: TaskRecord, said: Sequence[Ruling]) -> Attempt | None:
         """The last attempt that led to a commit, if it was sent back, or the owner wants it corrected."""
-        attempts = [
-            one for one in self._books.journal.attempts(known.id) if one.outcome in ("ok", "sent back", "stale")
-        ]
+        attempts = [one for one in self.books.journal.attempts(known.id) if one.outcome in ("ok", "sent back", "stale")]
         if not attempts:
             return None
-        newest = max(one.round for one in self._books.journal.attempts(known.id))
+        newest = max(one.round for one in self.books.journal.attempts(known.id))
         last = attempts[-1]
         if last.outcome == "sent back" and last.round == newest:
             return last

@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from sisimpur.agents.orchestrator.board.breaker import Service
 from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.decide import Rest
-from sisimpur.agents.orchestrator.vision.vision_watch import REST, VisionWatch
 from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
 from sisimpur.shared.model.schedule import (
     WORK,
@@ -26,6 +26,54 @@ from sisimpur.shared.model.schedule import (
     clock_is_behind,
     outlook,
 )
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.paths import Stamp, stamp
+
+REST = timedelta(seconds=30)  # editors write a file in several steps, and people save before they have finished
+
+
+class VisionWatch:
+    """VISION.md while the daemon runs: whether it has changed since it was read, and has rested since."""
+
+    def __init__(self, vision: Path, clock: Clock) -> None:
+        self._path = vision
+        self._clock = clock
+        self._read: Stamp | None = None
+        self._seen: Stamp | None = None
+        self._since: datetime | None = None
+
+    def looks_new(self) -> bool:
+        """Whether it has changed since we looked last."""
+        now, before = self.stamp(), self._seen
+        if now != before:
+            self._seen, self._since = now, self._clock.now()
+        return now != before
+
+    def stamp(self) -> Stamp:
+        return stamp(self._path)
+
+    def was_read(self, stamp: Stamp) -> None:
+        """As it was at that moment."""
+        self._read = stamp
+
+    @property
+    def was_ever_read(self) -> bool:
+        """By us, since we began."""
+        return self._read is not None
+
+    @property
+    def is_unread(self) -> bool:
+        return self.stamp() != self._read
+
+    @property
+    def has_rested(self) -> bool:
+        return self._since is not None and abs(self._clock.now() - self._since) >= REST
+
+    @property
+    def since(self) -> datetime | None:
+        """When we saw it change last."""
+        return self._since
+
 
 REST_ON_THE_MORNING = ("research", "planning")  # what a vision that was read anew leads to
 PHASE = "a phase/"  # its name among what the pool works on, where no task has such a one; one at a time

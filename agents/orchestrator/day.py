@@ -3,27 +3,122 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, Events, Morning, TeamEvent
+from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.decide import Rest
-from sisimpur.agents.orchestrator.foreground import Foreground
 from sisimpur.agents.orchestrator.loop import Hearing, Work
 from sisimpur.agents.orchestrator.planning.morning import MorningReading
 from sisimpur.agents.orchestrator.planning.planning import Planning
-from sisimpur.agents.orchestrator.research.researching import Researching
+from sisimpur.agents.orchestrator.planning.researching import Researching
 from sisimpur.agents.orchestrator.telling import Telling
 from sisimpur.agents.orchestrator.upkeep.upkeeping import Upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
+from sisimpur.shared.forge.forge import RateLimited
 from sisimpur.shared.model.errors import ModelAway, Stopping, TeamError
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.model.work import Question
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.repo.mirror import Mirror
+
+PATIENCE = timedelta(minutes=10)  # the longest rest that is waited for
+MOST_PAUSES = 6  # for a model that does not answer
+FORGE_PATIENCE = 1_800.0  # seconds that all limits of the forge together may cost
+BEAT = 60.0  # seconds between two looks while others work
+
+
+@dataclass(eq=False)
+class Foreground:
+    """One phase of one day, for one caller who waits.
+
+    `hear`: looks at the forge. `background`: after each round, begins what goes on beside the tasks.
+    """
+
+    work: Work
+    hear: Callable[[], None]
+    background: Callable[[], None]
+    session: Session
+    breaker: CircuitBreaker
+    pool: WorkerPool
+    _forge_patience: float = field(default=FORGE_PATIENCE, init=False)
+
+    def until_quiet(self, hears: bool = True) -> str:
+        """Every move there is -> why it rests now. `hears`: the forge is looked at first."""
+        try:
+            with self.session.lock:
+                while hears and not self._heard():
+                    pass
+                return self._until_quiet()
+        finally:
+            self.pool.end()
+
+    def pause(self, seconds: float) -> None:
+        """Whoever asks us to end is heard within a second."""
+        self._sleep(self.session.now() + timedelta(seconds=seconds))
+
+    def _until_quiet(self) -> str:
+        while True:
+            rest = self.work.round()
+            self.background()
+            if self.pool.busy:
+                self.session.lock.wait(BEAT)
+            elif not self._waited(rest):
+                if outage := self.breaker.rests(Service.DEPLOYS):
+                    self.work.problems.append(outage.words)
+                return rest.why
+
+    def _heard(self) -> bool:
+        """False: after a pause that the forge has asked for, once more."""
+        try:
+            self.hear()
+        except RateLimited as limit:
+            if limit.wait > self._forge_patience:
+                raise
+            self.breaker.took(limit)
+            if not self._wait_for_forge(self.session.now() + timedelta(seconds=limit.wait), str(limit)):
+                raise
+            return False
+        return True
+
+    def _waited(self, rest: Rest) -> bool:
+        """False: it rests for longer than anybody would wait here."""
+        if outage := self.breaker.rests(Service.FORGE):
+            return self._wait_for_forge(outage.until, outage.words)
+        until, now = rest.until or self._model_is_asked_again(rest.why), self.session.now()
+        if until is None or until > now + PATIENCE or self.session.stopping():
+            return False
+        self.session.tell(f"resting until {until:%H:%M:%S}: {rest.why}")
+        self._sleep(until)
+        return True
+
+    def _model_is_asked_again(self, why: str) -> datetime | None:
+        """None: we rest for another reason, or it was away too often."""
+        outage = self.breaker.rests(Service.MODEL)
+        return outage.until if outage and outage.words == why and outage.times <= MOST_PAUSES else None
+
+    def _wait_for_forge(self, until: datetime, words: str) -> bool:
+        """As long as it says; half an hour in all."""
+        seconds = (until - self.session.now()).total_seconds()
+        if seconds > self._forge_patience or self.session.stopping():
+            self.work.problems.append(words)
+            return False
+        self._forge_patience -= max(seconds, 1.0)
+        self.session.tell(f"{words}; waiting")
+        self._sleep(until)
+        return True
+
+    def _sleep(self, until: datetime) -> None:
+        """Whoever asks us to end is heard within a second."""
+        clock = self.session.clock
+        with self.session.lock.released():
+            while not self.session.stopping() and (left := (until - clock.now()).total_seconds()) > 0:
+                clock.sleep(min(left, 1.0))
+
 
 LOOK = 5.0  # seconds between two looks at what the owner may have answered here
 HEARING = timedelta(minutes=1)  # between two looks at the forge meanwhile

@@ -8,10 +8,9 @@ from typing import assert_never
 
 from sisimpur.agents.orchestrator.board import merge_queue
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
-from sisimpur.agents.orchestrator.board.independent import IndependentTest
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
-from sisimpur.agents.orchestrator.board.writing import written_tests
+from sisimpur.agents.orchestrator.board.writing import IndependentTest, written_tests
 from sisimpur.agents.orchestrator.gate_books import GateBooks, number_of_attempt
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, too_early
 from sisimpur.agents.orchestrator.publishing import gate_text

@@ -107,44 +107,33 @@ class Hearing:
             self.breaker.answers(Service.FORGE)
 
 
+@dataclass(frozen=True)
 class Work:
     """Who acts holds the lock; what takes long is given to the pool. `moved` is called after each move.
 
     What is away is waited for by the daemon; else it backs one task off, and the next start begins anew.
     """
 
-    def __init__(
-        self,
-        look: Look,
-        acts: Acts,
-        integrating: Integrating,
-        books: Bookkeeping,
-        moved: Callable[[], None],
-        goals: GoalLooks,
-    ) -> None:
-        self._look = look
-        self._goals = goals
-        self._acts = acts
-        self._integrating = integrating
-        self._books = books
-        self._moved = moved
-        self._breaker = look.breaker
-        self._pool = look.pool
-        self._is_daemon = books.session.is_daemon
+    look: Look
+    acts: Acts
+    integrating: Integrating
+    books: Bookkeeping
+    moved: Callable[[], None]
+    goals: GoalLooks
 
     @property
     def problems(self) -> list[str]:
         """What the owner has to mend, although the phase went on."""
-        return self._acts.problems
+        return self.acts.problems
 
     def awaits_owner(self) -> tuple[str, ...]:
         """The tasks that wait for his word."""
-        board = self._look.load("", True).board
+        board = self.look.load("", True).board
         return tuple(card.id for card in board.cards if asks_owner(card, board) or card.id in board.stuck)
 
     def recover(self, home: Home) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""
-        self._books.transitions.recover()
+        self.books.transitions.recover()
         for folder in (home.root, home.state, home.reports, home.research, home.memory):
             remove_half_written(folder)
         for place in (home.work, home.temporary):
@@ -153,25 +142,25 @@ class Work:
 
     def round(self, held: str = "", is_open: bool = True) -> Rest:
         """Every move there is; what takes long only begins -> why it rests now. `held`, `is_open`: see Look."""
-        self._goals.anew()
+        self.goals.anew()
         while True:
-            self._pool.raise_failure()
-            if self._books.session.stopping():
+            self.look.pool.raise_failure()
+            if self.books.session.stopping():
                 return Rest("it is being stopped")
-            if outage := self._breaker.rests(Service.FORGE):
+            if outage := self.look.breaker.rests(Service.FORGE):
                 return Rest(outage.words, outage.until)
-            if is_open and not held and self._goals.begin(self._pool):
+            if is_open and not held and self.goals.begin(self.look.pool):
                 continue  # it has taken a worker
-            snapshot = self._look.load(held, is_open)
-            move = next_move(snapshot.board, self._books.now())
+            snapshot = self.look.load(held, is_open)
+            move = next_move(snapshot.board, self.books.now())
             if isinstance(move, Rest):
-                if self._integrating.file_due():
+                if self.integrating.file_due():
                     continue
                 self._tell_lost(snapshot)
                 return move
             if takes_long(move):
                 others = move.tasks if isinstance(move, StackRun) else ()
-                self._pool.give(move.task, partial(self._do, move, snapshot), others=others)
+                self.look.pool.give(move.task, partial(self._do, move, snapshot), others=others)
             else:
                 self._do(move, snapshot)
 
@@ -179,51 +168,51 @@ class Work:
         for card in snapshot.board.cards:
             if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.backed_off:
                 why = f"its commit is not here any more; type: python main.py retry {card.id}"
-                self._books.transitions.back_off(card.id, why)
+                self.books.transitions.back_off(card.id, why)
 
     # -- one move ---------------------------------------------------------------------------------------------
 
     def _do(self, move: Move, snapshot: Snapshot) -> None:
-        if self._books.session.stopping():  # it was given to a worker that had to wait for the lock
+        if self.books.session.stopping():  # it was given to a worker that had to wait for the lock
             return
         self._try(move, snapshot)
-        self._moved()
+        self.moved()
 
     def _try(self, move: Move, snapshot: Snapshot) -> None:
         """What goes wrong with one task is its own affair; what ends the program is everybody's."""
         task = "" if isinstance(move, Rest) else move.task
         try:
-            self._acts.do(move, snapshot)
+            self.acts.do(move, snapshot)
         except (Stopping, Replaced):
             raise
         except OutOfBudget as problem:
             is_share = problem.of == "upkeep"
-            (self._breaker.share_spent if is_share else self._breaker.spent)(problem)
-            self._books.tell(f"{task}: {problem}{'; it goes on tomorrow' if is_share else ''}")
+            (self.look.breaker.share_spent if is_share else self.look.breaker.spent)(problem)
+            self.books.tell(f"{task}: {problem}{'; it goes on tomorrow' if is_share else ''}")
         except ModelAway as problem:
             self._model_away(task, problem)
         except Misconfigured as problem:
-            if not (self._is_daemon or problem.of == "task"):
+            if not (self.books.session.is_daemon or problem.of == "task"):
                 raise
             self._needs_owner(task, problem)
         except TeamError as problem:
             self._troubled(task, problem)
         except Exception as bug:
-            if not self._is_daemon:
+            if not self.books.session.is_daemon:
                 raise
-            self._books.session.keep_bug(bug)
+            self.books.session.keep_bug(bug)
             why = f"a bug of ours ({type(bug).__name__}): please report what lies in logs/"
-            self._books.transitions.back_off(task, why)
+            self.books.transitions.back_off(task, why)
 
     def _model_away(self, task: str, problem: ModelAway) -> None:
-        self._breaker.away(Service.MODEL, problem)
-        self._books.tell(f"{task}: {problem}")
-        if not self._is_daemon:  # the daemon has told of the outage, and will tell of its end
+        self.look.breaker.away(Service.MODEL, problem)
+        self.books.tell(f"{task}: {problem}")
+        if not self.books.session.is_daemon:  # the daemon has told of the outage, and will tell of its end
             self._name_problem(str(problem))
 
     def _needs_owner(self, task: str, problem: Misconfigured) -> None:
         self._name_problem(str(problem))
-        self._books.transitions.back_off(task, str(problem))
+        self.books.transitions.back_off(task, str(problem))
 
     def _name_problem(self, words: str) -> None:
         if words not in self.problems:
@@ -231,6 +220,6 @@ class Work:
 
     def _troubled(self, task: str, problem: TeamError) -> None:
         """A forge that is away is nobody's fault; who will not be there for long leaves that task to the next start."""
-        waited_for = self._is_daemon or isinstance(problem, RateLimited)
-        if not (waited_for and self._breaker.took(problem)):
-            self._books.transitions.back_off(task, f"{problem}; it goes on later, or with the next start")
+        waited_for = self.books.session.is_daemon or isinstance(problem, RateLimited)
+        if not (waited_for and self.look.breaker.took(problem)):
+            self.books.transitions.back_off(task, f"{problem}; it goes on later, or with the next start")

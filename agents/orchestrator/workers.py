@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.session import OrchestratorLock, Session
@@ -86,63 +87,56 @@ class WorkerPool:
 DEPLOY = "a deploy/"  # its name among what the pool works on, where no task has such a one
 
 
+@dataclass(frozen=True)
 class BackgroundDeploys:
     """`deploying` None: nothing is deployed. `kept`: keeps a bug's trace -> what the owner is told."""
 
-    def __init__(
-        self,
-        deploying: Deploying | None,
-        session: Session,
-        breaker: CircuitBreaker,
-        pool: WorkerPool,
-        kept: Callable[[Exception], str],
-    ) -> None:
-        self._deploying = deploying
-        self._session = session
-        self._breaker = breaker
-        self._pool = pool
-        self._kept = kept
+    deploying: Deploying | None
+    session: Session
+    breaker: CircuitBreaker
+    pool: WorkerPool
+    kept: Callable[[Exception], str]
 
     @property
     def waits(self) -> Mapping[str, str]:
         """Tasks that were rolled back, and what has to happen first."""
-        return self._deploying.waits if self._deploying else {}
+        return self.deploying.waits if self.deploying else {}
 
     def hear(self) -> None:
-        if self._deploying:
-            self._deploying.hear()
+        if self.deploying:
+            self.deploying.hear()
 
     def begin(self) -> None:
         """Whenever there is something to deploy, one worker does so. Called by who holds the lock."""
-        if not self._deploying or DEPLOY in self._pool.busy:
+        if not self.deploying or DEPLOY in self.pool.busy:
             return
         try:
-            is_due = self._deploying.is_due()
+            is_due = self.deploying.is_due()
         except TeamError as problem:  # that nothing can be deployed is no reason for the others to stop
-            self._breaker.away(Service.DEPLOYS, problem)
+            self.breaker.away(Service.DEPLOYS, problem)
             return
         if is_due:
-            self._pool.give(DEPLOY, self._deploy, background=True)
+            self.pool.give(DEPLOY, self._deploy, background=True)
 
     def _deploy(self) -> None:
-        assert self._deploying
+        assert self.deploying
         try:
-            self._deploying.go_on()
+            self.deploying.go_on()
         except (Stopping, Replaced):
             raise
         except Exception as bug:
-            if not self._session.is_daemon:
+            if not self.session.is_daemon:
                 raise
-            self._breaker.away(Service.DEPLOYS, TeamError(self._kept(bug)))
+            self.breaker.away(Service.DEPLOYS, TeamError(self.kept(bug)))
 
     def now(self) -> str:
         """All that is to be deployed, for one caller who waits -> what kept it from its end; empty: nothing."""
-        assert self._deploying
-        with self._session.lock:
+        assert self.deploying
+        with self.session.lock:
             try:
-                self._deploying.hear()
+                self.deploying.hear()
             except TeamError as problem:  # what is known of the branch is good enough for what the owner orders
-                self._session.tell(f"the forge was not asked: {problem}")
-            self._deploying.go_on()
-        outage = self._breaker.rests(Service.DEPLOYS) or self._breaker.rests(Service.FORGE)
+                self.session.tell(f"the forge was not asked: {problem}")
+            self.deploying.go_on()
+        outage = self.breaker.rests(Service.DEPLOYS) or self.breaker.rests(Service.FORGE)
         return outage.words if outage else ""

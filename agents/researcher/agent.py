@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, get_args
 
@@ -29,7 +29,6 @@ class WebLibrary(Protocol):
 
     def read(self, hit: SearchHit) -> WebSource | str:
         """The page, or why it cannot be used."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class Researcher:
             is_last = turn == self.bounds.turns or not self._has_room(self.tokens_of(run.task) - before)
             prompt = self._prompt(question, project, is_last)
             if not is_last and self.goes_on(turn):
-                kept = _and(kept, _end_of_leaves(prompt.user))
+                kept = _and(kept, prompt.user.rstrip().rindex("\n"))
             reply = self.asker.ask(run, prompt.system, prompt.user, ResearchReply, kept)
             if reply.answers:
                 return settled(reply, question.sources)
@@ -157,11 +156,6 @@ class Researcher:
             leaves="\n\n".join(filter(None, question.leaves)),
             turn=f"Pages read so far: {len(question.sources) or '(none yet)'}. {LAST if is_last else GO_ON}",
         )
-
-
-def _end_of_leaves(text: str) -> int:
-    """All before the last line is in the next turn's prompt too."""
-    return text.rstrip().rindex("\n")
 
 
 def _and(ends: tuple[int, ...], end: int) -> tuple[int, ...]:
@@ -228,7 +222,7 @@ def wanted(reply: ResearchReply, count: int) -> tuple[int, ...]:
 def settled(reply: ResearchReply, sources: Sequence[WebSource]) -> Findings:
     """Findings that may be told: claims only with a quote that stands in the page that they name."""
     claims = [_claim(claim, sources) for claim in reply.claims[:MOST_CLAIMS]]
-    kept = supported([claim for claim in claims if claim], _by_url(sources))
+    kept = supported([claim for claim in claims if claim], {source.url: source for source in sources})
     points = (one_line(point, LONGEST_LINE) for point in reply.open_points[:MOST_POINTS])
     return Findings(
         recommendation=one_line(reply.recommendation, LONGEST_TEXT),
@@ -256,10 +250,6 @@ def _lines(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(filter(None, (one_line(text, LONGEST_LINE) for text in texts[:4])))
 
 
-def _by_url(sources: Sequence[WebSource]) -> Mapping[str, WebSource]:
-    return {source.url: source for source in sources}
-
-
 # --- passages of a page --------------------------------------------------------------------------------------
 
 LONGEST = 900  # characters of one passage
@@ -274,7 +264,7 @@ def passages(text: str, about: Sequence[str], room: int) -> str:
     """
     pieces = list(_pieces(text))
     words = frozenset(word for line in about for word in _words(line))
-    ranked = sorted(range(len(pieces)), key=lambda place: (-_score(pieces[place], words), place))
+    ranked = sorted(range(len(pieces)), key=lambda place: (-len(words & set(_words(pieces[place]))), place))
     chosen: set[int] = set()
     for place in ranked:
         if (size := len(f"{pieces[place]}\n{GAP}\n".encode())) <= room:
@@ -304,10 +294,6 @@ def _joined(pieces: Sequence[str], chosen: Sequence[int]) -> Iterator[str]:
         last = place
     if chosen and last < len(pieces) - 1:
         yield GAP
-
-
-def _score(piece: str, words: frozenset[str]) -> int:
-    return len(words & set(_words(piece)))
 
 
 def _words(text: str) -> list[str]:

@@ -4,25 +4,122 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from sisimpur.agents.orchestrator.planning.plan_files import open_goals
 from sisimpur.agents.orchestrator.roadmap.roadmap import next_goals
 from sisimpur.agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_unseen
-from sisimpur.cli.commands.progress import in_the_foreground, team_opener
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
 from sisimpur.cli.views.pulls import remember_pulls
 from sisimpur.cli.views.roadmap import laid_out
+from sisimpur.cli.wiring.lifetime import Quitting, quitting
 from sisimpur.cli.wiring.records import Records, open_records
-from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import counted, shortened
 from sisimpur.shared.model.work import Vision
+from sisimpur.shared.money.token_budget import cents
+from sisimpur.shared.store.activity import Activity
 from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import read_text
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from sisimpur.agents.orchestrator.day import Orchestrator
+    from sisimpur.cli.wiring.team import Mode
+
+LOOKS = 2  # per second
+PHASES = {
+    "orchestrator": "morning",
+    "researcher": "research",
+    "planner": "planning",
+}  # whose work it is; everybody else's is the work phase
+
+
+PrintLine = Callable[[str], None]
+OpenTeam = Callable[[Records, PrintLine, Quitting], "AbstractContextManager[Orchestrator]"]
+
+
+def team_opener(mode: Mode) -> OpenTeam:
+    """Import the team when it is opened: what only asks for work to be done need not load it."""
+
+    def opened(records: Records, print_line: PrintLine, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
+        from sisimpur.cli.wiring.team import open_team
+
+        return open_team(records, print_line, quit_=quit_, mode=mode)
+
+    return opened
+
+
+def in_the_foreground(records: Records, open_team: OpenTeam, work: Callable[[Orchestrator], None]) -> list[str]:
+    """Let the team do its work, with a line for each step. Return its problems; KeyboardInterrupt after a signal."""
+    with showing(records) as show, quitting() as quit_:
+
+        def print_line(text: str) -> None:
+            show(f"{records.clock.now():%H:%M:%S}  {plain(pasteable(text, records.home.root))}")
+
+        with open_team(records, print_line, quit_) as orchestrator:
+            work(orchestrator)
+        if quit_.asked():
+            raise KeyboardInterrupt
+    return orchestrator.problems
+
+
+@contextmanager
+def showing(records: Records) -> Iterator[PrintLine]:
+    """Yield what prints a line. Without a terminal there is no line that is renewed."""
+    if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda line: print(line, flush=True)
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(highlight=False)
+    glance = Glance(records)
+    with Live(get_renderable=glance.rendered, console=console, refresh_per_second=LOOKS, transient=True):
+        yield lambda line: console.print(line, markup=False, soft_wrap=True)
+
+
+class Glance:
+    """One line: who is at work, on what, for how long, how much of today's cap is used. Safe in any thread."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        self._activity = Activity(records.db)
+        self._before = self._activity.newest_run()  # what was cut off before is nobody's work now
+        self._seen = ""
+
+    def rendered(self) -> Text:
+        from rich.text import Text
+
+        return Text(self.line(), no_wrap=True, overflow="ellipsis")
+
+    def line(self) -> str:
+        """Return the line; the one before, if the database is busy."""
+        with suppress(TeamError):
+            self._seen = f"{self._work()}  |  {self._money()}"
+        return self._seen
+
+    def _work(self) -> str:
+        runs = self._activity.open_runs(self._before)
+        if not runs:
+            return "looking what comes next"
+        run = runs[-1]
+        elapsed = timedelta(seconds=round((self._records.clock.now() - run.since).total_seconds()))
+        doing = f"{run.agent} on {run.task}" if run.task else run.agent
+        return plain(f"{PHASES.get(run.agent, 'work')}: {doing}, {elapsed}")
+
+    def _money(self) -> str:
+        records, day = self._records, self._records.day()
+        totals = records.spending.totals(day, records.spending.cap_of(day, records.settings.policy.budget.day))
+        return f"${cents(totals.used)} of ${cents(totals.cap)} today"
+
 
 MOST_NAMED = 5  # problems of a day in its last line
 LONGEST_NAMED = 200  # characters of each

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, short
-from sisimpur.cli.commands.progress import OpenTeam, in_the_foreground, team_opener
+from sisimpur.cli.commands.day import OpenTeam, in_the_foreground, team_opener
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, on_screen, pasteable, plain
 from sisimpur.cli.views.daemon_state import daemon_facts, how_it_goes_on
@@ -19,9 +19,9 @@ from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_commits import commits_like
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import Clock
 

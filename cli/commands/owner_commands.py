@@ -30,7 +30,7 @@ from sisimpur.shared.system.clock import Clock, SystemClock, machine_zone
 from sisimpur.shared.system.paths import Home, create_text, read_text, write_text
 
 if TYPE_CHECKING:
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
 
 CONFIG = ("agents.yaml", "policy.yaml", "schedules.yaml", ".env.example")
 VISION = """# Vision
@@ -81,7 +81,7 @@ def take_zone(home: Home, zone: str) -> str:
 def make_home(home: Home, target: str, branch: str = "") -> str:
     """Make the home, or complete it; what the owner has written stays. Return a line about its target."""
     from sisimpur.shared.config.settings import read_secrets
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
 
     url = _address(target)
     _keep_apart(home, url)
@@ -102,8 +102,8 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
 
 def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
     """Return the branch to work from. The home is there already: a token has a place to be written to."""
+    from sisimpur.shared.repo.git import Remote
     from sisimpur.shared.repo.mirror import Mirror, default_branch
-    from sisimpur.shared.repo.remote import Remote
 
     remote = Remote(url, token or None)
     try:

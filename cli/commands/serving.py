@@ -11,7 +11,7 @@ from functools import partial
 
 from sisimpur.agents.orchestrator.daemon import Daemon, End, Outside
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.cli.commands.progress import OpenTeam, PrintLine, team_opener
+from sisimpur.cli.commands.day import OpenTeam, PrintLine, team_opener
 from sisimpur.cli.terminal.arguments import DONE, Arguments
 from sisimpur.cli.terminal.printing import pasteable, plain
 from sisimpur.cli.views.daemon_state import comes_next

@@ -8,7 +8,7 @@ from typing import Any
 
 from sisimpur.agents.orchestrator.memory.learning import write_files
 from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, Lesson, heading
-from sisimpur.agents.orchestrator.research.researching import MOST_TRIES, note_path
+from sisimpur.agents.orchestrator.planning.researching import MOST_TRIES, note_path
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import on_screen, plain, print_groups, print_json
 from sisimpur.cli.wiring.records import Records, open_records

@@ -18,8 +18,8 @@ from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.forge.github_check import SetupFinding
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, TeamError
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.paths import Home
 
 LONGEST = 600  # characters of a proposed line: what is longer is not for reading

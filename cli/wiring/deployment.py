@@ -18,11 +18,11 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings_deploy import PlaceSettings
 from sisimpur.shared.model.deployment import Deploy, Place
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 
 if TYPE_CHECKING:
-    from sisimpur.agents.devops.drivers.command_user import CommandUser
+    from sisimpur.agents.devops.drivers.command_driver import CommandUser
     from sisimpur.agents.devops.drivers.health_checker import HealthChecker
 
 
@@ -109,7 +109,7 @@ def _files(records: Records, mirror: Mirror) -> ReleaseFiles:
 
 def _user(records: Records) -> CommandUser:
     """Misconfigured: what is laid out would lie in the home."""
-    from sisimpur.agents.devops.drivers.command_user import CommandUser
+    from sisimpur.agents.devops.drivers.command_driver import CommandUser
 
     deploy, home = records.settings.target.file.deploy, records.home
     releases = Path(deploy.releases) if deploy.releases else home.root.with_name(f"{home.root.name}.releases")

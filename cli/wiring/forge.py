@@ -59,8 +59,8 @@ def at_home(
     from sisimpur.shared.forge.forge import PullNotReady
     from sisimpur.shared.forge.local_forge import LocalForge
     from sisimpur.shared.forge.local_forge_git import create
+    from sisimpur.shared.repo.git import Remote
     from sisimpur.shared.repo.mirror import Mirror
-    from sisimpur.shared.repo.remote import Remote
 
     opens = (kind or LocalForge).opens
     target = settings.target
@@ -102,8 +102,8 @@ def local_forge(home: Home, settings: Settings, clock: Clock, kind: type[LocalFo
 
 
 def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> TargetCode:
+    from sisimpur.shared.repo.git import Remote
     from sisimpur.shared.repo.mirror import Mirror
-    from sisimpur.shared.repo.remote import Remote
 
     target = settings.target
     mirror = Mirror(home.mirror(target.name), Remote(target.file.repo, settings.secrets.get("GITHUB_TOKEN")))
@@ -123,7 +123,7 @@ def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Targe
 def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:
     from sisimpur.shared.forge.github_client import SECONDS_BETWEEN, GitHubAccess
     from sisimpur.shared.forge.github_forge import GitHubForge
-    from sisimpur.shared.repo.remote import OURSELVES
+    from sisimpur.shared.repo.git import OURSELVES
 
     secrets = settings.secrets
     is_ourselves = urlsplit(secrets.github_url).hostname in OURSELVES  # nobody there asks us to go slowly
@@ -163,7 +163,7 @@ def git_host(api: str) -> str:
     """Return the git host of an API: github.com for the public one, the same host for every other."""
     if api == GITHUB:
         return "github.com"
-    from sisimpur.shared.repo.remote import OURSELVES
+    from sisimpur.shared.repo.git import OURSELVES
 
     parts = urlsplit(api)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in OURSELVES):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from sisimpur.agents.qa.runner.environment_store import EnvironmentStore
-from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.llm.llm_call import Replies
 from sisimpur.shared.model.errors import Refused, Stumble, Unavailable
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.database import Database

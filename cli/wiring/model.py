@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings import LiveCaps
+from sisimpur.shared.llm.llm_call import Replies
 from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
-from sisimpur.shared.llm.llm_replies import Replies
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.savings import ENOUGH, LedgerSavings, is_long_enough, pays

@@ -26,23 +26,23 @@ from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBra
 from sisimpur.agents.orchestrator.loop import BoardRules, Hearing, Look, Work
 from sisimpur.agents.orchestrator.memory.learning import Learning, Lessons, Recall
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
-from sisimpur.agents.orchestrator.planning.environment import environment_lines
+from sisimpur.agents.orchestrator.planning.daily_planner import environment_lines
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent, Integrating
 from sisimpur.agents.orchestrator.planning.morning import MorningReading, RequestedGoals
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
 from sisimpur.agents.orchestrator.planning.planning import PlanBooks, Planning, PlanningRules
+from sisimpur.agents.orchestrator.planning.researching import Notes, Researching
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery
 from sisimpur.agents.orchestrator.publishing.publishing import Publishing
 from sisimpur.agents.orchestrator.reports.books import Learned, MoneyBooks, ReportBooks, TaskBooks
 from sisimpur.agents.orchestrator.reports.day_account import DeployDays
 from sisimpur.agents.orchestrator.reports.reporting import ProgressFile, Reporting
-from sisimpur.agents.orchestrator.research.researching import Notes, Researching
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, room
 from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.telling import Telling
 from sisimpur.agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
-from sisimpur.agents.orchestrator.vision.note_fates import unseen
+from sisimpur.agents.orchestrator.vision.named_paths import unseen
 from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.printing import command

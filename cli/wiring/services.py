@@ -74,21 +74,21 @@ def make_search(home: Home, settings: Settings) -> Search:
     """Open recorded answers if the owner names some; else Tavily with a key, DuckDuckGo without. Misconfigured."""
     rules, key = settings.policy.research, settings.secrets.get("TAVILY_API_KEY")
     if rules.recorded:
-        from sisimpur.agents.researcher.web.recorded import read_recordings
+        from sisimpur.agents.researcher.web.library import read_recordings
 
         return read_recordings(home.root / rules.recorded / "searches.yaml")
     if key:
-        from sisimpur.agents.researcher.web.tavily_search import TavilySearch
+        from sisimpur.agents.researcher.web.search import TavilySearch
 
         return TavilySearch(key, rules.search_price)
-    from sisimpur.agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
+    from sisimpur.agents.researcher.web.search import DuckDuckGoSearch
 
     return DuckDuckGoSearch()
 
 
 def make_reader(home: Home, settings: Settings, clock: Clock) -> ReadsPage:
     if recorded := settings.policy.research.recorded:
-        from sisimpur.agents.researcher.web.recorded import read_pages
+        from sisimpur.agents.researcher.web.library import read_pages
 
         return read_pages(home.root / recorded / "pages.yaml")
     from sisimpur.agents.researcher.web.web_page import WebReader

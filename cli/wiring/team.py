@@ -10,15 +10,14 @@ from contextlib import closing, contextmanager, nullcontext
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
+from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets, Routes
 from sisimpur.agents.coder.engine.engine import Engine
-from sisimpur.agents.coder.routes import Routes
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
+from sisimpur.agents.orchestrator.goals.looking import GoalEvaluator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
-from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
+from sisimpur.agents.orchestrator.vision.reading import Interpreter
 from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.source import SourceSnapshot

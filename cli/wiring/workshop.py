@@ -36,7 +36,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sisimpur.agents.orchestrator.upkeep.upkeep_pins import Releases
+from sisimpur.agents.orchestrator.upkeep.upkeep_findings import Releases
 from sisimpur.agents.orchestrator.upkeep.upkeeping import UpkeepTools
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.money.pricing import Pricing

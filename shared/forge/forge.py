@@ -66,7 +66,6 @@ class Pull:
     labels: frozenset[str]
     author: str
     url: str
-    mergeable: bool | None = None  # None: not known; never take it for True. Lists do not find out
     merge_sha: str | None = None  # the commit on the base branch, once merged
 
 

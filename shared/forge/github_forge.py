@@ -108,7 +108,7 @@ class GitHubForge:
         return min(found, key=lambda pull: (pull.state != "open", -pull.number), default=None)
 
     def get_pull(self, number: int) -> Pull:
-        return self._pulls.settled(number).pull
+        return self._pulls.read(number).pull
 
     def list_pulls(self, label: str | None = None, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
         listed = self._team.pages(RawPull, "/pulls", state="all" if every else "open", sort="created", direction="desc")

@@ -109,7 +109,6 @@ class RawPull:
             labels=names(self.labels),
             author=(self.user or GHOST).login,
             url=self.html_url,
-            mergeable=self.mergeable,
             merge_sha=self.merge_commit_sha if state == "merged" else None,  # before, it is a trial
         )
 

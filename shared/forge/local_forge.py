@@ -37,8 +37,8 @@ from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, Planned
 from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, follow, kept, locked
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.objects import Repository
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
@@ -95,8 +95,7 @@ class LocalForge:
 
     def get_pull(self, number: int) -> Pull:
         branches = self._up_to_date(self._book.pull(number).base)
-        pull = _as_it_is(self._book.pull(number), branches)
-        return dataclasses.replace(pull, mergeable=self._is_mergeable(pull, branches))
+        return _as_it_is(self._book.pull(number), branches)
 
     def list_pulls(self, label: str | None = None, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
         branches = self._up_to_date()
@@ -289,15 +288,6 @@ class LocalForge:
         if not self._commits.contains(head_sha, base_sha) and not self._commits.are_related(base_sha, head_sha):
             raise ForgeRefused(f"{head} has no history in common with {base}")
         return head_sha
-
-    def _is_mergeable(self, pull: Pull, branches: dict[str, str]) -> bool | None:
-        if pull.state != "open" or pull.base not in branches:
-            return None
-        try:
-            self._commits.merged_tree(branches[pull.base], pull.head_sha)
-        except PullNotReady:
-            return False
-        return True
 
     def _may_merge(self, pull: Pull, sha: str) -> None:
         if pull.state != "open":

@@ -18,11 +18,10 @@ from types import MappingProxyType
 from sisimpur.shared.forge.forge import ForgeRefused, PullNotReady
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
 from sisimpur.shared.model.errors import CommandFailed, ForgeUnavailable
-from sisimpur.shared.repo.git import git, remove_stale_locks
-from sisimpur.shared.repo.history import is_ancestor
+from sisimpur.shared.repo.git import Remote, git, remove_stale_locks
 from sisimpur.shared.repo.mirror import NO_BRANCH, Mirror
+from sisimpur.shared.repo.mirror_commits import is_ancestor
 from sisimpur.shared.repo.objects import Repository
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import write_text
 from sisimpur.shared.system.process import Finished

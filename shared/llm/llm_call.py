@@ -21,6 +21,15 @@ from sisimpur.shared.money.ticket import MODEL_PAUSED
 if TYPE_CHECKING:
     import anthropic
 
+
+import hashlib
+import json
+from datetime import UTC, datetime
+
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.fault import fault_point
+
 PATIENCE = 900.0  # seconds without a byte: the meter may wait for a busy upstream first
 CONNECTING = 5.0  # seconds
 
@@ -203,3 +212,40 @@ def _refused(error: anthropic.APIStatusError, question: ModelQuestion) -> Outcom
 def _sendable(text: str) -> str:
     """File names can hold bytes that are no character."""
     return text.encode("utf-8", "replace").decode()
+
+
+# --- remembered replies --------------------------------------------------------------------------------------
+# What a model answered, so that a crash replays for free. Only answers that were understood are kept, each under its
+# whole question and attempt: another attempt asks anew.
+
+
+def key_of(run: Run, question: Mapping[str, Any]) -> str:
+    """The key of a reply. `question` is all it depends on; runs that are one attempt at one thing share the key."""
+    whole = {"agent": run.agent, "day": run.day, "task": run.task, "attempt": run.attempt, "question": question}
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+class Replies:
+    """`db` is the database of the home."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def find(self, key: str) -> str | None:
+        row = self._db.row("select text from replies where key = ?", (key,))
+        return row["text"] if row else None
+
+    def keep(self, key: str, text: str, now: datetime) -> None:
+        fault_point("reply.understood")
+        with self._db.transaction() as db:
+            db.execute("insert or replace into replies (key, text, at) values (?, ?, ?)", (key, text, _utc(now)))
+        fault_point("reply.kept")
+
+    def prune(self, before: datetime) -> int:
+        """Forget what was kept earlier than `before` -> how many."""
+        with self._db.transaction() as db:
+            return db.execute("delete from replies where at < ?", (_utc(before),)).rowcount
+
+
+def _utc(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -27,8 +27,19 @@ from typing import Any, Protocol, TypeVar, assert_never
 from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from sisimpur.shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
-from sisimpur.shared.llm.llm_replies import Replies, key_of
+from sisimpur.shared.llm.llm_call import (
+    Absent,
+    Cut,
+    Declined,
+    ModelQuestion,
+    Outcome,
+    Replies,
+    Said,
+    Unwanted,
+    key_of,
+    line,
+    send,
+)
 from sisimpur.shared.model.errors import (
     Misconfigured,
     ModelAway,
@@ -182,17 +193,15 @@ class MeterAccess:
     longest: Callable[[str, str], int] = lambda *_: 0
 
 
+@dataclass(frozen=True)
 class LlmClient:
     """Asks models through the meter. `models` are by agent."""
 
-    def __init__(
-        self, ledger: Tickets, replies: Replies, meter: MeterAccess, models: Mapping[str, ModelChoice], clock: Clock
-    ) -> None:
-        self._ledger = ledger
-        self._replies = replies
-        self._meter = meter
-        self._models = models
-        self._clock = clock
+    ledger: Tickets
+    replies: Replies
+    meter: MeterAccess
+    models: Mapping[str, ModelChoice]
+    clock: Clock
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         """Ask the model of `run.agent` -> what it says, as an `answer`. Errors: see the module.
@@ -200,49 +209,49 @@ class LlmClient:
         `kept`: where beginnings of `user` end (characters, rising, before its end) with which another question of the
         next or last five minutes begins too.
         """
-        choice = self._models.get(run.agent)
+        choice = self.models.get(run.agent)
         if choice is None:
             raise Misconfigured(f"config/agents.yaml names no model for {run.agent}; add one")
         form = adapter(answer)
         asking = _Asking(choice, system, user, schema(form), tuple(kept))
         key = key_of(run, asking.whole)
-        before = self._replies.find(key)
+        before = self.replies.find(key)
         if before is not None:
             with suppress(Refused):  # an older program understood it
                 return read(form, before)
-        asking.fit(self._meter.longest(run.agent, choice.model))
+        asking.fit(self.meter.longest(run.agent, choice.model))
         with self._line(run, choice) as call:
             text, value = asking.answer(call, lambda text: read(form, text))
-            self._replies.keep(key, text, self._clock.now())
+            self.replies.keep(key, text, self.clock.now())
         return value
 
     @contextmanager
     def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[ModelQuestion], Outcome]]:
         """Open a ticket for calls; it ends with them."""
-        now = self._clock.now()
+        now = self.clock.now()
         models = (choice.model, *choice.fallback)
-        order = TicketOrder(run, self._meter.budget, models, now + TICKET_LIFE, retry_s=self._meter.patience)
-        ticket = self._ledger.open_ticket(order, now)
+        order = TicketOrder(run, self.meter.budget, models, now + TICKET_LIFE, retry_s=self.meter.patience)
+        ticket = self.ledger.open_ticket(order, now)
         fault_point("ask.ticket")
         try:
-            with line(self._meter.socket, ticket) as client:
+            with line(self.meter.socket, ticket) as client:
                 yield lambda question: self._looked_up(send(client, self._marked(question)), ticket)
         finally:
-            self._ledger.close_ticket(ticket, self._clock.now())
+            self.ledger.close_ticket(ticket, self.clock.now())
 
     def _marked(self, question: ModelQuestion) -> ModelQuestion:
         size = len(question.beginning.encode("utf-8", "replace"))
-        return replace(question, marked=bool(size) and self._meter.keeps(question.model, size))
+        return replace(question, marked=bool(size) and self.meter.keeps(question.model, size))
 
     def _looked_up(self, outcome: Outcome, ticket: str) -> Outcome:
         """Explain a call that came to nothing: the meter passes no words of a vendor on, they stand in the book."""
-        calls = self._ledger.calls_of(ticket) if isinstance(outcome, Absent | Unwanted) else ()
+        calls = self.ledger.calls_of(ticket) if isinstance(outcome, Absent | Unwanted) else ()
         if isinstance(outcome, Absent) and calls and _nobody_there(calls[-1]):
-            at = f" at {self._meter.upstream}" if self._meter.upstream else ""
+            at = f" at {self.meter.upstream}" if self.meter.upstream else ""
             where = f"the model does not answer{at}: it cannot be reached"
             raise ModelAway(f"{where}; check ANTHROPIC_BASE_URL in config/.env, then type: python main.py doctor")
         if isinstance(outcome, Unwanted):
-            return _explained(outcome, calls[-1].status if calls else None, self._ledger.last_words(ticket))
+            return _explained(outcome, calls[-1].status if calls else None, self.ledger.last_words(ticket))
         return outcome
 
 

@@ -39,7 +39,6 @@ class Asker(Protocol):
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         """`kept`: see LlmClient.ask, which is the one that asks a model; its errors, too."""
-        ...
 
 
 class Prompts:

@@ -145,7 +145,7 @@ def _collision(changes: Sequence[Change], tracked: Iterable[str]) -> str | None:
     known: dict[str, str] = {}
     for path in (*(path for path in tracked if path not in gone), *added):
         for folder in _with_folders(path):
-            other = known.setdefault(_folded(folder), folder)
+            other = known.setdefault(unicodedata.normalize("NFC", folder).casefold(), folder)
             if other != folder and path in added:
                 return f"{path}: differs from {other} only in case or accents"
     return None
@@ -158,10 +158,6 @@ def _with_folders(path: str) -> Iterator[str]:
         yield path[:end]
         end = path.find("/", end + 1)
     yield path
-
-
-def _folded(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold()
 
 
 # --- paths that need the owner --------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def outlook(schedule: Schedule, now: datetime, ran: Callable[[str], Mapping[str,
     wall = now.replace(tzinfo=None, fold=0)
     today = _fates(schedule, wall.date(), wall, ran)
     fates = {**_last_night(schedule, wall, ran), **today}
-    at, name = _next(schedule, wall)
+    at, name = next((at, name) for at, name in _times(schedule, wall.date()) if at > wall)
     return Outlook(
         due=next((phase for phase, fate in fates.items() if fate == "due"), None),
         missed=tuple(phase for phase, fate in fates.items() if fate == "missed"),
@@ -167,10 +167,6 @@ def _is_open(schedule: Schedule, wall: datetime, today: Mapping[str, Fate]) -> b
     before = names[: names.index(WORK)]
     in_time = window.at <= wall.time() < schedule.evening.at
     return in_time and all(today[name] in ("over", "missed") for name in before)
-
-
-def _next(schedule: Schedule, wall: datetime) -> tuple[datetime, str]:
-    return next((at, name) for at, name in _times(schedule, wall.date()) if at > wall)
 
 
 def _times(schedule: Schedule, day: date) -> Iterator[tuple[datetime, str]]:

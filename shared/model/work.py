@@ -86,6 +86,12 @@ class Goal:
     line: int = 0
     proposed_by: str = ""  # a stranger's login, if it is his wish; empty: the owner's
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What the owner says, line by line: a title that was cut stands whole below, and is not said twice."""
+        is_cut = self.title.endswith("…") and "".join(self.details[:1]).startswith(self.title[:-1])
+        return self.details if is_cut else (self.title, *self.details)
+
 
 @dataclass(frozen=True)
 class Measure:

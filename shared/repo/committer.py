@@ -17,8 +17,8 @@ from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.model.text import defuse
 from sisimpur.shared.repo.committer_harvest import Harvest, harvest
+from sisimpur.shared.repo.git import telling_line
 from sisimpur.shared.repo.mirror import Mirror, attempt_name
-from sisimpur.shared.repo.remote import telling_line
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.outgoing import Outgoing
 

@@ -17,12 +17,10 @@ from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
 from sisimpur.shared.model.naming import is_agent_branch
 from sisimpur.shared.repo import mirror_commits, mirror_tree
 from sisimpur.shared.repo.differences import changed, diff
-from sisimpur.shared.repo.git import LIMIT, remove_stale_locks, try_git
-from sisimpur.shared.repo.history import is_ancestor
-from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
+from sisimpur.shared.repo.git import LIMIT, WHERE, Remote, explain, remove_stale_locks, telling_line, try_git
+from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased, is_ancestor
 from sisimpur.shared.repo.mirror_tree import TreeEntry, commit_id, forget, pack
 from sisimpur.shared.repo.objects import Repository
-from sisimpur.shared.repo.remote import WHERE, Remote, explain, telling_line
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.process import Finished
 

@@ -15,8 +15,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
-from sisimpur.shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, git, try_git
-from sisimpur.shared.repo.remote import Remote, telling_line
+from sisimpur.shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, Remote, git, telling_line, try_git
 from sisimpur.shared.system.process import Finished, KeptProgram
 
 SECONDS = 60.0  # for one answer

@@ -117,7 +117,7 @@ def drop_old(logs: Path, today: date) -> Iterator[str]:
 
 def drop_traces(logs: Path, now: datetime) -> Iterator[str]:
     """Stack traces of our bugs, which nobody may ever have reported."""
-    found = {path.name: _written(path) for path in logs.glob("bug-*.txt")}
+    found = {path.name: datetime.fromtimestamp(path.lstat().st_mtime, UTC) for path in logs.glob("bug-*.txt")}
     gone = old_traces(found, now)
     for name in gone:
         (logs / name).unlink(missing_ok=True)
@@ -184,7 +184,3 @@ def _beginning(path: Path) -> str:
 
 def _is_plain(path: Path) -> bool:
     return stat.S_ISREG(path.lstat().st_mode)
-
-
-def _written(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.lstat().st_mtime, UTC)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sisimpur.shared.repo.git import git, try_git
-from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.repo.git import Remote, git, try_git
 from sisimpur.simulators.github.commits import HubCommits
 
 CONFIGURATION = """

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.vision.named_paths import TargetPaths, named
-from sisimpur.agents.orchestrator.vision.note_fates import fates, sentences
+from sisimpur.agents.orchestrator.vision.named_paths import TargetPaths, fates, named, sentences
 from sisimpur.agents.orchestrator.vision.reading import (
     GuardAnswer,
     Interpretation,

@@ -14,8 +14,8 @@ from sisimpur.agents.qa.runner.environment_build import Builder, Setup
 from sisimpur.agents.qa.runner.environment_store import undeclared
 from sisimpur.agents.qa.runner.suite import GATE
 from sisimpur.cli.app import main
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import find_box, hand_over
 from tests.edges.test_environment import digest
 from tests.journey.stage import Stage

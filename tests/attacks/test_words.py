@@ -1,9 +1,9 @@
 """Attacks by words: below a pull request, where only the owner's exact word may merge.
 
-Before orders.py each of the first table merged the change ("completed", at 2cd3bc6), and so did a comment that somebody
-else had edited: GitHub goes on showing the owner's name. A verdict in other capitals, or with blanks, was a verdict.
-Text that nobody sees reached every request as it was; of VISION.md and issues it was taken out without a word, and with
-it the joiners of Bengali titles.
+Before orders had one rule, each of the first table merged the change ("completed", at 2cd3bc6), and so did a comment
+that somebody else had edited: GitHub goes on showing the owner's name. A verdict in other capitals, or with blanks, was
+a verdict. Text that nobody sees reached every request as it was; of VISION.md and issues it was taken out without a
+word, and with it the joiners of Bengali titles.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from sisimpur.agents.orchestrator.inbox.orders import AskedBack, answer_in
+from sisimpur.agents.orchestrator.inbox.inbox import AskedBack, answer_in
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules, goals_in, unseen_in_issues
 from sisimpur.agents.reviewer.answer import ReviewReply
 from sisimpur.cli.terminal import arguments

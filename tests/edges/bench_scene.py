@@ -18,8 +18,8 @@ import pytest
 
 from sisimpur.agents.qa.runner.bench import BoxBench
 from sisimpur.agents.qa.runner.suite import Environment, RawTestRun, SuiteOrder
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import Box, JobLimits, Mount, find_box, python_mounts
 from sisimpur.shared.system import process
 from tests.repositories import repository

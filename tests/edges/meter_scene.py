@@ -19,7 +19,7 @@ from anthropic.types import MessageParam
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
-from sisimpur.shared.money.meter.standing import PROOF, Vendor
+from sisimpur.shared.money.meter.upstream import PROOF, Vendor
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import CallRecord, TicketOrder
 from sisimpur.shared.money.token_budget import Caps, dollars

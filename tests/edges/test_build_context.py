@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.devops.drivers.build_context import DockerIgnore, labelled, pack
 from sisimpur.agents.devops.drivers.driver import ReleaseFailed
+from sisimpur.agents.devops.drivers.release_files import DockerIgnore, labelled, pack
 from sisimpur.shared.model.errors import Refused
 
 LABELS = {"who": "us"}

@@ -11,21 +11,20 @@ from pathlib import Path
 import pytest
 
 from sisimpur.agents.planner.facts.code_index import CodeIndex
-from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer, names
 from sisimpur.agents.planner.facts.relevance import named_in
-from sisimpur.agents.planner.facts.searches import names
 from sisimpur.agents.planner.facts.source import (
     MAX_FILE,
     SourceHit,
     SourceSnapshot,
     SourceTree,
+    definitions,
     hits,
     lines_of,
     may_be_read,
 )
-from sisimpur.agents.planner.facts.views import definitions
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from tests.repositories import repository, write
 
 SITE: dict[str, str | bytes] = {

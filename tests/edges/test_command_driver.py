@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from sisimpur.agents.devops.drivers.command_driver import COMES_UP, CommandDriver
-from sisimpur.agents.devops.drivers.command_user import CommandUser
+from sisimpur.agents.devops.drivers.command_driver import COMES_UP, CommandDriver, CommandUser
 from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running

@@ -18,8 +18,8 @@ from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.repo.committer import Author, Committed, Committer, NothingChanged
 from sisimpur.shared.repo.committer_harvest import walk
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.outgoing import Outgoing
 from tests.killing import killed_at, points, snippet
 from tests.repositories import repository, shell, write
@@ -527,7 +527,7 @@ COMMIT = """
     from sisimpur.shared.repo.committer import Author, Committer
     from sisimpur.shared.repo.mirror import Mirror
     from sisimpur.shared.system.outgoing import Outgoing
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
 
     mirror = Mirror(Path(sys.argv[1]), Remote(sys.argv[2]))
     committer = Committer(mirror, Outgoing({}), Author("Team", "t@localhost"))

@@ -16,8 +16,8 @@ from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal, MoveReason
 from sisimpur.shared.system.clock import ManualClock

@@ -30,10 +30,10 @@ from sisimpur.agents.qa.runner.suite import Environment
 from sisimpur.agents.qa.survey.target_survey import LOCKED, TargetSurvey
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Unavailable
 from sisimpur.shared.model.scope import matches
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_tree import TreeEntry
 from sisimpur.shared.repo.objects import Unchanging
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, Mount, find_box
 from sisimpur.shared.system import process
 from sisimpur.shared.system.process import End
@@ -308,7 +308,7 @@ import sys
 from pathlib import Path
 from sisimpur.shared.sandbox.box import Job, find_box
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.repo.git import Remote
 from sisimpur.agents.qa.runner.environment_store import Environments, Setup
 
 folder, commit = Path(sys.argv[1]), sys.argv[2]

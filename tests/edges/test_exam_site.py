@@ -14,7 +14,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from sisimpur.agents.orchestrator.vision import vision_parser
-from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
+from sisimpur.agents.orchestrator.vision.reading import Interpreter
 from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.shared.llm.prompts import Prompts

@@ -45,8 +45,7 @@ from sisimpur.shared.model.errors import (
     Unavailable,
 )
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.repo.git import git
-from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.repo.git import Remote, git
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.process import run
 from tests import repositories
@@ -608,7 +607,7 @@ FOLLOW = """
     import sys
     from pathlib import Path
     from sisimpur.shared.forge.local_forge_git import Commits, follow
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
 
     follow(Commits(Path(sys.argv[1])), Remote(sys.argv[2]), "main")
 """

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Unavailable
-from sisimpur.shared.repo.git import git, try_git
+from sisimpur.shared.repo.git import ASKPASS, Remote, git, try_git
 from sisimpur.shared.repo.mirror import Mirror, default_branch
-from sisimpur.shared.repo.remote import ASKPASS, Remote
 from tests.git_over_http import serving
 from tests.repositories import bare, repository, shell, write
 

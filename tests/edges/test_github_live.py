@@ -21,8 +21,7 @@ import pytest
 from sisimpur.shared.forge.forge import Issue, Pull
 from sisimpur.shared.forge.github_client import GITHUB, GitHubAccess
 from sisimpur.shared.forge.github_forge import GitHubForge
-from sisimpur.shared.repo.git import git
-from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.repo.git import Remote, git
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.simulators.github.local_github import LocalGitHub
 from tests.edges.forge_contract import ForgeContract, ForgeHome, commit

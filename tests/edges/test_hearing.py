@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sisimpur.cli.wiring.model import reporting_outages
+from sisimpur.shared.llm.llm_call import Replies
 from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
-from sisimpur.shared.llm.llm_replies import Replies
 from sisimpur.shared.model.errors import ModelAway
 from sisimpur.shared.model.work import ModelChoice
 from sisimpur.shared.money.ledger import Ledger

@@ -17,7 +17,7 @@ import pytest
 
 from sisimpur.agents.qa.runner.environment_store import EnvironmentStore
 from sisimpur.cli.wiring.housekeeping import prune, tidy
-from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.llm.llm_call import Replies
 from sisimpur.shared.model.errors import Replaced
 from sisimpur.shared.model.lifecycle import Event
 from sisimpur.shared.model.research import SearchHit, WebSource, inquiry
@@ -25,9 +25,8 @@ from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.ticket import CallEnding, Reservation, TicketOrder
 from sisimpur.shared.money.token_budget import Ask, Caps, Rates
-from sisimpur.shared.repo.git import git
+from sisimpur.shared.repo.git import Remote, git
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.store.activity import Epochs
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.research_book import ResearchRepository
@@ -58,7 +57,7 @@ TIDY = """
     from sisimpur.cli.wiring.housekeeping import tidy
     from sisimpur.shared.system.paths import Home
     from sisimpur.shared.repo.mirror import Mirror
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
     home = Home(Path(sys.argv[1]))
     now = datetime(2026, 11, 20, 23, tzinfo=UTC)
     tidy(home, Database(home.database), Mirror(home.mirror("t"), Remote("/nowhere")), now)

@@ -176,7 +176,7 @@ def test_what_it_does_not_survive_is_said_as_by_a_plain_one(code: str) -> None:
 
 
 def test_a_module_that_is_run_is_not_the_one_that_is_imported() -> None:
-    argv = [sys.executable, "-m", "sisimpur.cli.commands.reference", "--no-such-thing"]
+    argv = [sys.executable, "-m", "bench.reference", "--no-such-thing"]
     plain, warm = plainly(argv, {}), forked(argv, {})
     assert (warm.code, warm.output, warm.errors) == (plain.code, plain.output, plain.errors)
 

@@ -13,8 +13,7 @@ from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.work import Run, TaskSpec
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.pricing import Pricing
-from sisimpur.shared.money.routing import FirstTry
-from sisimpur.shared.money.savings import LedgerSavings, Saved
+from sisimpur.shared.money.savings import FirstTry, LedgerSavings, Saved
 from sisimpur.shared.money.ticket import CallEnding, Reservation, TicketOrder
 from sisimpur.shared.money.token_budget import Ask, Caps, TokenUsage, cost
 from sisimpur.shared.store.database import Database

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.shared.llm import llm_client
+from sisimpur.shared.llm.llm_call import Replies
 from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess, repair
-from sisimpur.shared.llm.llm_replies import Replies
 from sisimpur.shared.model.errors import (
     Misconfigured,
     ModelAway,
@@ -642,7 +642,7 @@ ASKING = """
     from sisimpur.shared.system.clock import ManualClock
     from sisimpur.shared.store.database import Database
     from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess, repair
-    from sisimpur.shared.llm.llm_replies import Replies
+    from sisimpur.shared.llm.llm_call import Replies
     from tests.edges.test_llm_client import BUDGET, PLAN, RUN, SYSTEM, Plan, TicketBox
     url, home = sys.argv[1:]
     models = {"planner": ModelChoice("claude-sonnet-5-5")}

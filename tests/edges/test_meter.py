@@ -24,8 +24,7 @@ from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
-from sisimpur.shared.money.meter.standing import PROOF
-from sisimpur.shared.money.meter.upstream import MAX_EVENT, ArrivingMessage, Splitter
+from sisimpur.shared.money.meter.upstream import MAX_EVENT, PROOF, ArrivingMessage, Splitter
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import Reservation, TicketOrder
 from sisimpur.shared.money.token_budget import Ask, Caps, dollars

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from sisimpur.shared.money.meter.standing import PROOF, UNPROVED, Vendor
+from sisimpur.shared.money.meter.upstream import PROOF, UNPROVED, Vendor
 from sisimpur.shared.money.pricing import Pricing
 from tests.edges.meter_scene import HAIKU, OPUS, SONNET, Scene, body, code, scene
 from tests.edges.upstream import Step

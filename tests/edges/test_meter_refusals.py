@@ -22,7 +22,7 @@ import pytest
 from sisimpur.shared.money.meter import MeterTimeouts
 from sisimpur.shared.money.meter.app import AT_ONCE
 from sisimpur.shared.money.meter.server import CONNECTIONS
-from sisimpur.shared.money.meter.standing import Vendor
+from sisimpur.shared.money.meter.upstream import Vendor
 from tests.edges.meter_scene import HI, NOW, Scene, body, code, scene
 from tests.edges.upstream import Step
 

@@ -12,10 +12,10 @@ import pytest
 from bench.trace import counting
 from sisimpur.shared.model.change import Change, ChangeLimits
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Match, Mirror, default_branch
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from sisimpur.shared.repo.mirror_tree import TreeEntry
-from sisimpur.shared.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, repository, shell, write
 
@@ -501,7 +501,7 @@ PUSH = """
     import sys
     from pathlib import Path
     from sisimpur.shared.repo.mirror import Mirror
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
 
     Mirror(Path(sys.argv[1]), Remote(sys.argv[2])).push(sys.argv[3], "agent/x")
 """
@@ -729,7 +729,7 @@ REBASE = """
     from datetime import UTC, datetime
     from pathlib import Path
     from sisimpur.shared.repo.mirror import Mirror
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
 
     path, ours, onto, ref, hour = sys.argv[1:]
     now = datetime(2026, 11, 20, int(hour), tzinfo=UTC)

@@ -12,8 +12,8 @@ import pytest
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.shared.model.evidence import Evidence, SuiteRun, ToolRun
 from sisimpur.shared.model.work import Branch
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.linter import AUDIT, SCHEMA
 from tests.edges.bench_scene import SMALL, Scene, make_scene
 from tests.repositories import commit, repository

@@ -11,8 +11,8 @@ from sisimpur.agents.devops.drivers.driver import EngineAway, ReleaseFailed
 from sisimpur.agents.devops.drivers.release_files import ReleaseFiles
 from sisimpur.shared.model.deployment import PLACES
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.paths import remove_folder
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, shell
@@ -22,7 +22,7 @@ PROGRAM = """
     from pathlib import Path
     from sisimpur.agents.devops.drivers.release_files import ReleaseFiles
     from sisimpur.shared.repo.mirror import Mirror
-    from sisimpur.shared.repo.remote import Remote
+    from sisimpur.shared.repo.git import Remote
 
     files = ReleaseFiles(Mirror(Path(sys.argv[1]), Remote(sys.argv[2])), Path(sys.argv[3]))
 """

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.coder.routes import Routes
+from sisimpur.agents.coder.agent import Routes
 from sisimpur.cli.wiring.model import Caching
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
-from sisimpur.shared.money.routing import ENOUGH, Route
+from sisimpur.shared.money.savings import ENOUGH, Route
 from sisimpur.shared.money.ticket import TicketOrder
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock

@@ -24,11 +24,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
-from sisimpur.agents.researcher.web.library import BookedSearch
-from sisimpur.agents.researcher.web.recorded import RecordedHit, RecordedSearch, Recording, read_recordings
-from sisimpur.agents.researcher.web.search import Search, asked, bounded, leads_to_a_host
-from sisimpur.agents.researcher.web.tavily_search import MAX_ANSWER, PRICE, TavilySearch
+from sisimpur.agents.researcher.web.library import BookedSearch, RecordedHit, RecordedSearch, Recording, read_recordings
+from sisimpur.agents.researcher.web.search import (
+    MAX_ANSWER,
+    PRICE,
+    DuckDuckGoSearch,
+    Search,
+    TavilySearch,
+    asked,
+    bounded,
+    leads_to_a_host,
+)
 from sisimpur.cli.app import main
 from sisimpur.cli.commands.owner_commands import init
 from sisimpur.cli.terminal.arguments import Arguments
@@ -283,7 +289,7 @@ def test_a_redirect_is_not_followed_with_the_key(tavily: TavilyHome) -> None:
 
 HONEST = """
     import sys
-    from sisimpur.agents.researcher.web.tavily_search import TavilySearch
+    from sisimpur.agents.researcher.web.search import TavilySearch
 
     TavilySearch("tvly-ours", address=sys.argv[1]).search("q", 5)
 """

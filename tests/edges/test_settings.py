@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.cli.commands.reference import FILES, _rows, reference
+from bench.reference import FILES, _rows, reference
 from sisimpur.shared.config.settings import LiveCaps, Secrets, load, read_secrets
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.money.token_budget import dollars

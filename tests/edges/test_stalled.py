@@ -16,12 +16,12 @@ from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import Stopping, Unavailable
 from sisimpur.shared.model.work import CodeAnswer, Coded, ModelChoice, NotCoded, Run, TaskSpec
 from sisimpur.shared.money.ledger import Ledger
-from sisimpur.shared.money.routing import Route
+from sisimpur.shared.money.savings import Route
 from sisimpur.shared.money.ticket import CallEnding, Reservation
 from sisimpur.shared.money.token_budget import NANO, Ask, Caps, Rates
 from sisimpur.shared.repo.committer import Author, Committer
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
 from sisimpur.shared.sandbox.watchdog import PULSE, Stillness
 from sisimpur.shared.store.database import Database

@@ -19,8 +19,8 @@ from sisimpur.agents.qa.runner.environment_store import Environments, Setup
 from sisimpur.agents.qa.runner.suite import Environment, SuiteOrder
 from sisimpur.shared.model.errors import Stopping
 from sisimpur.shared.model.work import ModelChoice
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import (
     Box,
     Finished,

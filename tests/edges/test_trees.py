@@ -20,8 +20,8 @@ from sisimpur.agents.qa.runner.suite import Environment, RawTestRun, SuiteOrder
 from sisimpur.agents.qa.runner.trees import KEPT, MOST_DIFFERENT, Trees
 from sisimpur.shared.model.change import ChangeLimits
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.box import Bubblewrap, Job, JobLimits, find_box, hand_over
 from sisimpur.shared.sandbox.bubblewrap import PROGRAMS
 from tests.repositories import commit, repository

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sisimpur.shared.model.change import EXECUTABLE
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.objects import Answer, Found, Repository
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.process import Finished
 from tests.flow.memory_objects import EMPTY_TREE, Objects
 from tests.flow.memory_patch import LINK, NOBODY, changes, patch, quoted

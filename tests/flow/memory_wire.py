@@ -26,8 +26,7 @@ from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.work import ModelChoice, Run
 from sisimpur.shared.money.meter.app import MeterApp
 from sisimpur.shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts
-from sisimpur.shared.money.meter.standing import Standing, Vendor
-from sisimpur.shared.money.meter.upstream import Response, Upstream, UpstreamClient
+from sisimpur.shared.money.meter.upstream import Response, Standing, Upstream, UpstreamClient, Vendor
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import TicketOrder
 from sisimpur.simulators.model.scripted_model import ScriptedModel
@@ -201,11 +200,11 @@ class MemoryClient(LlmClient):
 
     @contextmanager
     def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[ModelQuestion], Outcome]]:
-        now, socket = self._clock.now(), self._meter.socket
+        now, socket = self.clock.now(), self.meter.socket
         assert isinstance(socket, Path)
         models = (choice.model, *choice.fallback)
-        order = TicketOrder(run, self._meter.budget, models, now + TICKET_LIFE, retry_s=self._meter.patience)
-        ticket = self._ledger.open_ticket(order, now)
+        order = TicketOrder(run, self.meter.budget, models, now + TICKET_LIFE, retry_s=self.meter.patience)
+        ticket = self.ledger.open_ticket(order, now)
         try:
             with (
                 httpx2.Client(transport=MemoryTransport(socket), trust_env=False) as http,
@@ -213,4 +212,4 @@ class MemoryClient(LlmClient):
             ):
                 yield lambda question: self._looked_up(send(client, self._marked(question)), ticket)
         finally:
-            self._ledger.close_ticket(ticket, self._clock.now())
+            self.ledger.close_ticket(ticket, self.clock.now())

@@ -17,8 +17,8 @@ from tempfile import mkdtemp
 
 from sisimpur.agents.orchestrator.board.session import OrchestratorLock, Session
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
-from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
+from sisimpur.agents.orchestrator.goals.looking import GoalEvaluator
+from sisimpur.agents.orchestrator.vision.reading import Interpreter
 from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.source import SourceSnapshot
@@ -101,7 +101,7 @@ def _roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience: flo
     records, outgoing, mirror = parts.records, parts.outgoing, code.mirror
     caching = Caching(parts.savings, parts.pricing, records.clock)
     real, prompts = make_client(records, caching, patience), Prompts(CHECKOUT / "agents")
-    asker = MemoryClient(real._ledger, real._replies, real._meter, real._models, real._clock)
+    asker = MemoryClient(real.ledger, real.replies, real.meter, real.models, real.clock)
     planner = Planner(asker, prompts, CodebaseAnalyzer())
     researcher = wiring.make_researcher(records, asker, prompts, caching)
     library = make_library(records, outgoing, parts.quit_.asked)

@@ -14,8 +14,7 @@ from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.cli.app import main
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.money.pricing import Pricing
-from sisimpur.shared.money.routing import ENOUGH, ONE_IN, number_of
-from sisimpur.shared.money.savings import cached
+from sisimpur.shared.money.savings import ENOUGH, ONE_IN, cached, number_of
 from sisimpur.shared.money.token_budget import TokenUsage
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.model.scripted_model import ScriptedModel

@@ -15,10 +15,10 @@ from sisimpur.shared.model.errors import CommandFailed, Refused
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.repo.committer import Author, Committed, Committer
 from sisimpur.shared.repo.differences import CLOSE, SWITCHES
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from sisimpur.shared.repo.objects import Repository
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.outgoing import Outgoing
 from sisimpur.shared.system.process import Finished
 from tests.flow.memory_git import MemoryRepository

@@ -53,7 +53,7 @@ def asked(records: Records, is_in_memory: bool) -> object:
     caching = Caching(LedgerSavings(records.db, pricing), pricing, records.clock)
     client = make_client(records, caching, 0.0)  # nobody waits for a model that is busy
     if is_in_memory:
-        client = MemoryClient(client._ledger, client._replies, client._meter, client._models, client._clock)
+        client = MemoryClient(client.ledger, client.replies, client.meter, client.models, client.clock)
     kind: Any = MemoryMeter if is_in_memory else make_meter
     meter: AbstractContextManager[object] = kind(records, pricing, "k", lambda *_: None, lambda _: None)
     with meter:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sisimpur.cli.app import main
-from sisimpur.cli.commands.progress import Glance
+from sisimpur.cli.commands.day import Glance
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import OwnerAdjustments

@@ -15,7 +15,7 @@ from sisimpur.agents.devops.drivers.driver import Driver, EngineAway
 from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.deploys.deploying import DeployRules
 from sisimpur.agents.orchestrator.reports.reporting import Reporting
-from sisimpur.cli.commands.deploy_check import deploy_findings
+from sisimpur.cli.commands.doctor import deploy_findings
 from sisimpur.cli.wiring.records import Records
 from sisimpur.cli.wiring.team import open_team
 from sisimpur.shared.model.deployment import Deploy, DeployEvent, Place, Running

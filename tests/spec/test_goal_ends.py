@@ -6,8 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from sisimpur.agents.orchestrator.goals.ends import all_of, figures, is_measured, next_for, question, told, wish
-from sisimpur.agents.orchestrator.goals.standing import measures_of, said
+from sisimpur.agents.orchestrator.goals.standing import (
+    all_of,
+    figures,
+    is_measured,
+    measures_of,
+    next_for,
+    question,
+    said,
+    told,
+    wish,
+)
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
 from sisimpur.shared.store.goal_book import GoalLook, Seen

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.shared.repo.history import MOST_WALKED, comes_after
+from sisimpur.shared.repo.mirror_commits import MOST_WALKED, comes_after
 
 Drawn = Mapping[str, tuple[str, ...]]
 

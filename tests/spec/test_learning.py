@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.memory.lesson import Lesson, Situation, bounded
+from sisimpur.agents.orchestrator.memory.lesson import Lesson, Situation, bounded, signature
 from sisimpur.agents.orchestrator.memory.lesson_text import (
     LONGEST_LINE,
     ReviewComplaint,
@@ -29,7 +29,6 @@ from sisimpur.agents.orchestrator.memory.lesson_text import (
     sick,
     title_words,
 )
-from sisimpur.agents.orchestrator.memory.signature import signature
 from sisimpur.shared.model.evidence import (
     Approved,
     ChangesRequested,

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 from pydantic import TypeAdapter
 
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator, GoalWork
+from sisimpur.agents.orchestrator.goals.looking import GoalEvaluator, GoalWork
 from sisimpur.agents.qa.coverage_checker import by_folder, executable
 from sisimpur.agents.qa.measuring import Measuring
 from sisimpur.agents.qa.runner.suite import RawTestRun

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.shared.money.meter.answer import no_answer
-from sisimpur.shared.money.meter.next_try import FailedTry, Patience, next_wait, told_when
+from sisimpur.shared.money.meter.booking import FailedTry, Patience, next_wait, told_when
 from sisimpur.shared.money.meter.parts import MeterTimeouts
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

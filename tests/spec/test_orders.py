@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.inbox.orders import (
+from sisimpur.agents.orchestrator.inbox.inbox import (
     LONGEST,
     AskedBack,
     Channel,

@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sisimpur.agents.planner import chains, plan_rules, settling
-from sisimpur.agents.planner.chains import shortened
+from sisimpur.agents.planner import plan_rules, settling
 from sisimpur.agents.planner.plan_rules import Tree, faults
-from sisimpur.agents.planner.settling import settled
+from sisimpur.agents.planner.settling import settled, shortened
 from sisimpur.agents.planner.task_spec import (
     LONGEST_CRITERION,
     Draft,
@@ -437,7 +436,7 @@ def test_what_is_joined_holds_all_that_both_said() -> None:
         ),
         draft("b", "g-1", "a", "y", files=["app/n.py", "app/urls.py"], kind=TaskKind.TESTS, changes_tests=["t"]),
     )
-    both = chains.joined(one, other)
+    both = settling.joined(one, other)
     assert (both.key, both.files, both.new_files, both.context) == (
         "a",
         ["app/views.py", "app/urls.py"],

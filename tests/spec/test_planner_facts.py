@@ -13,10 +13,9 @@ from bench.goals.goals import Goal, read
 from sisimpur.agents.planner.facts.asking import ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD, AskSources, FactAsk, told
 from sisimpur.agents.planner.facts.code_index import CodeIndex
 from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
-from sisimpur.agents.planner.facts.matching import Meanings
-from sisimpur.agents.planner.facts.relevance import relevance
+from sisimpur.agents.planner.facts.relevance import Meanings, relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map
-from sisimpur.agents.planner.facts.views import definitions
+from sisimpur.agents.planner.facts.source import definitions
 from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import SuiteRun
 from tests.spec.plain_goals import PLAIN, one_tree

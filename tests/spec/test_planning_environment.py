@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sisimpur.agents.orchestrator.planning.environment import environment_lines
+from sisimpur.agents.orchestrator.planning.daily_planner import environment_lines
 from sisimpur.shared.model.evidence import SuiteRun
 
 BASE = SuiteRun(

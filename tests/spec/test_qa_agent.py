@@ -22,8 +22,8 @@ from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
 from sisimpur.shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
 from sisimpur.shared.model.work import Branch, Run, TaskKind, TaskSpec
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.sandbox.bubblewrap import never
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.log import Log

@@ -10,16 +10,17 @@ from typing import TypeVar
 
 import pytest
 
-from sisimpur.agents.orchestrator.vision.interpreter import Interpreter, needs_reading
 from sisimpur.agents.orchestrator.vision.reading import (
     MAX_PATTERNS,
     GoalReading,
     GuardAnswer,
     Interpretation,
+    Interpreter,
     QuestionAnswer,
     VisionReading,
     interpreted,
     is_guard,
+    needs_reading,
     unread,
 )
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_found

@@ -65,7 +65,7 @@ from sisimpur.shared.model.gate import AskOwner, Fail, ReviewState, fingerprint,
 from sisimpur.shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.model.work import Branch, ModelChoice, NotCoded, Policy, Run, TaskSpec
-from sisimpur.shared.money.routing import Route
+from sisimpur.shared.money.savings import Route
 from sisimpur.shared.money.ticket import CallRecord
 from sisimpur.shared.money.token_budget import NANO, Ask, CapUsage, Rates, Refusal, TokenUsage, decide
 from sisimpur.shared.repo.committer import Committed, NothingChanged

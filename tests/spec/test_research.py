@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.research.researching import MOST_TRIES, due, name_of, note
+from sisimpur.agents.orchestrator.planning.researching import MOST_TRIES, due, name_of, note
 from sisimpur.agents.researcher.agent import (
     LAST,
     LEAST,

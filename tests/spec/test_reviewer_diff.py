@@ -14,8 +14,8 @@ from sisimpur.agents.reviewer.agent import case_of
 from sisimpur.agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, chunks, read_patch
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from tests.repositories import commit, repository
 from tests.spec.reviewing import Commits, file, patch
 

@@ -10,8 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.shared.model.work import Difficulty
-from sisimpur.shared.money.routing import ENOUGH, NEWEST, ONE_IN, FirstTry, Lane, balance, choose, number_of, saved
-from sisimpur.shared.money.savings import Saved, cached, is_long_enough, pays
+from sisimpur.shared.money.savings import (
+    ENOUGH,
+    NEWEST,
+    ONE_IN,
+    FirstTry,
+    Lane,
+    Saved,
+    balance,
+    cached,
+    choose,
+    is_long_enough,
+    number_of,
+    pays,
+    saved,
+)
 from sisimpur.shared.money.token_budget import Rates, TokenUsage, cost
 
 GOOD = FirstTry("cheap", good=True, cost=10, checks=40, worth=200)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.memory.signature import GAP, LONGEST, signature
+from sisimpur.agents.orchestrator.memory.lesson import GAP, LONGEST, signature
 
 TRACE = 'Traceback (most recent call last):\n  File "{0}/exams/views.py", line {1}, in detail\n    return {2}\n{3}\n'
 CHAIN = "\nDuring handling of the above exception, another exception occurred:\n\n"

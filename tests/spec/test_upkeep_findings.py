@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 
 from sisimpur.agents.orchestrator.upkeep.package_index import NewerVersion
 from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding, task
-from sisimpur.agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
-from sisimpur.agents.orchestrator.upkeep.upkeep_pins import MOST_PINS, RequirementPin, outdated, pins
+from sisimpur.agents.orchestrator.upkeep.upkeep_findings import (
+    MOST_PINS,
+    Reach,
+    RequirementPin,
+    failing,
+    outdated,
+    pins,
+    texts,
+    uncovered,
+    untidy,
+)
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, mends
 from sisimpur.agents.qa.analysis.touched import Touched
 from sisimpur.shared.model.change import Change

@@ -146,7 +146,7 @@ def test_a_very_long_bullet_loses_nothing() -> None:
     long = "word " * 300
     goal = read(f"## Priority: LOW\n- {long}\n  - detail\n").goals[0]
     assert len(goal.title) <= 200
-    assert goal.details == (long.strip(), "detail")
+    assert goal.details == goal.said == (long.strip(), "detail"), "and says nothing twice"
 
 
 def test_subheadings_keep_their_meaning() -> None:

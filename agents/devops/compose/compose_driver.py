@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from sisimpur.agents.devops.compose.compose_parts import ComposeSite, Inside
 from sisimpur.agents.devops.compose.compose_rules import Composed, Forbidden
 from sisimpur.agents.devops.compose.compose_values import Problems, escaped, plain
 from sisimpur.agents.devops.docker.docker_engine import GONE, connected, unless
-from sisimpur.agents.devops.docker.docker_manager import DockerManager
+from sisimpur.agents.devops.docker.docker_manager import DockerManager, DockerPlaces
 from sisimpur.agents.devops.docker.docker_words import (
     COMMIT,
     HOME,
@@ -32,8 +32,8 @@ from sisimpur.agents.devops.docker.docker_words import (
     why_away,
     without_noise,
 )
-from sisimpur.agents.devops.drivers import build_context
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed, holder, is_taken
+from sisimpur.agents.devops.drivers import release_files
+from sisimpur.agents.devops.drivers.driver import EngineAway, Release, ReleaseFailed
 from sisimpur.agents.devops.drivers.owner_command import tail
 from sisimpur.agents.devops.drivers.release_files import read_env_file, release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings
@@ -49,7 +49,7 @@ RUNS, BUILDS = "compose.json", "build.json"
 SHORTEST_SECRET = 6  # characters; a shorter value would blot out half of a log
 
 
-class ComposeDriver:
+class ComposeDriver(DockerPlaces):
     """`files`: commit -> the folder with its files. `folder`: ours; what we run is written there, with its secrets."""
 
     def __init__(
@@ -60,8 +60,8 @@ class ComposeDriver:
         files: Callable[[str], Path],
         folder: Path,
     ) -> None:
-        self._manager, self._command, self._settings = manager, command, settings
-        self._files, self._folder = files, folder
+        super().__init__(manager, settings)
+        self._command, self._files, self._folder = command, files, folder
 
     def check(self) -> str:
         for place in self._settings.places.values():
@@ -114,15 +114,6 @@ class ComposeDriver:
         names = {one.name for one in there}
         gone = [one for one in written.get("services", {}) if not names.intersection(self._names(place, one))]
         return replace(found, ended=f"the service {gone[0]} is not there") if gone else found
-
-    def logs(self, place: Place, lines: int = 50) -> str:
-        return self._manager.logs(place, lines)
-
-    def clean(self, keep: Collection[Release]) -> Cleaned:
-        return self._manager.clean(keep)
-
-    def has_port(self, place: Place) -> bool:
-        return self._manager.has_port(place, self._settings.places[place].port)
 
     # --- the file --------------------------------------------------------------------------------------------
 
@@ -200,13 +191,6 @@ class ComposeDriver:
         with ThreadPoolExecutor(max_workers=max(1, len(others))) as workers:
             list(workers.map(lambda one: self._end(one, hurry), others))
 
-    def _end(self, container: Container, hurry: bool) -> None:
-        if not hurry and container.is_up:
-            self._manager.stop(container.id)
-            fault_point("deploy.stopped")
-        self._manager.remove(container.id)
-        fault_point("deploy.removed")
-
     def _run(
         self, place: Place, name: str, composed: Composed, words: tuple[str, ...], may_stop: bool = False
     ) -> Finished:
@@ -227,17 +211,6 @@ class ComposeDriver:
             raise ReleaseFailed(self._taken(release.place))
         how = f"took longer than {self._settings.minutes:g} minutes" if done.end == "timed out" else "failed"
         raise ReleaseFailed(f"{what} {how}; docker compose said:\n{tail(without_noise(said))}")
-
-    def _see_port(self, place: Place) -> None:
-        """Check the port before anything ends."""
-        if is_taken(self._settings.places[place].port) and not self.has_port(place):
-            raise ReleaseFailed(self._taken(place), is_untouched=True)
-
-    def _taken(self, place: Place) -> str:
-        port = self._settings.places[place].port
-        publisher = self._manager.publisher(port)
-        who = f"the container {publisher}" if publisher else holder(port) or "another program"
-        return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
     def _hidden(self, place: Place, text: str) -> str:
         """Hide the owner's values: some of them are keys."""
@@ -293,7 +266,7 @@ def labelled(composed: Composed, folder: Path, labels: Mapping[str, str]) -> Com
         build = services[name]["build"]
         said, ours = Path(plain(build["context"]), plain(build["dockerfile"])), folder / f"Dockerfile.{number}"
         try:
-            write_text(ours, build_context.labelled(read_text(said), labels))
+            write_text(ours, release_files.labelled(read_text(said), labels))
         except (Refused, FileNotFoundError) as refused:
             raise Refused(f"services.{name}.build.dockerfile: {refused}") from None
         fault_point("deploy.dockerfile-written")

@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sisimpur.agents.devops.docker.docker_engine import GONE, IN_USE, build, connected, streamed, unless
 from sisimpur.agents.devops.docker.docker_words import COMMIT, HOME, PLACE, SHORT, Container, Image, Names, summed_up
-from sisimpur.agents.devops.drivers.driver import Cleaned, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, Release, ReleaseFailed, holder, is_taken
+from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system.fault import fault_point
@@ -174,6 +175,41 @@ class DockerManager:
 
     def _connected(self) -> AbstractContextManager[docker.APIClient]:
         return connected(self.environment)
+
+
+class DockerPlaces:
+    """What each way of running containers has of Docker. `settings`: the owner's, of all places."""
+
+    def __init__(self, manager: DockerManager, settings: DeploySettings) -> None:
+        self._manager = manager
+        self._settings = settings
+
+    def logs(self, place: Place, lines: int = 50) -> str:
+        return self._manager.logs(place, lines)
+
+    def clean(self, keep: Collection[Release]) -> Cleaned:
+        return self._manager.clean(keep)
+
+    def has_port(self, place: Place) -> bool:
+        return self._manager.has_port(place, self._settings.places[place].port)
+
+    def _end(self, container: Container, hurry: bool) -> None:
+        if container.is_up and not hurry:
+            self._manager.stop(container.id)
+            fault_point("deploy.stopped")
+        self._manager.remove(container.id)
+        fault_point("deploy.removed")
+
+    def _see_port(self, place: Place) -> None:
+        """Check the port before anything ends."""
+        if is_taken(self._settings.places[place].port) and not self.has_port(place):
+            raise ReleaseFailed(self._taken(place), is_untouched=True)
+
+    def _taken(self, place: Place) -> str:
+        port = self._settings.places[place].port
+        publisher = self._manager.publisher(port)
+        who = f"the container {publisher}" if publisher else holder(port) or "another program"
+        return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
 
 # --- details -------------------------------------------------------------------------------------------------

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import errno
 import tempfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, NoReturn
 
 from sisimpur.agents.devops.docker.docker_engine import IN_USE
-from sisimpur.agents.devops.docker.docker_manager import DockerManager, Wanted
-from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
-from sisimpur.agents.devops.drivers.build_context import pack
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed, holder, is_taken
-from sisimpur.agents.devops.drivers.release_files import release_env
+from sisimpur.agents.devops.docker.docker_manager import DockerManager, DockerPlaces, Wanted
+from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Image
+from sisimpur.agents.devops.drivers.driver import EngineAway, Release, ReleaseFailed
+from sisimpur.agents.devops.drivers.release_files import pack, release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings, PlaceSettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
 from sisimpur.shared.model.errors import Misconfigured
@@ -27,12 +26,11 @@ from sisimpur.shared.system.fault import fault_point
 LIMITS = {"CPUs": "deploy.cpus", "memory limit": "deploy.memory"}  # what an engine complains of -> the owner's word
 
 
-class DockerfileDriver:
+class DockerfileDriver(DockerPlaces):
     """`files`: the folder with a commit's files, which may be links but lead nowhere."""
 
     def __init__(self, manager: DockerManager, settings: DeploySettings, files: Callable[[str], Path]) -> None:
-        self._manager = manager
-        self._settings = settings
+        super().__init__(manager, settings)
         self._files = files
 
     def check(self) -> str:
@@ -60,26 +58,16 @@ class DockerfileDriver:
                 f"{release.commit[:12]} has no image at {release.place}: it is to be built first", is_untouched=True
             )
         there = self._manager.containers_of(release.place)
-        if self._runs(release, there):
+        if [(one.commit, one.ended) for one in there] == [(release.commit, "")]:
             return
         wanted = self._wanted(release, image, place)
-        if is_taken(place.port) and not self.has_port(release.place):
-            raise ReleaseFailed(self._taken(release.place, place.port), is_untouched=True)
+        self._see_port(release.place)
         for one in there:
             self._end(one, hurry)
         self._begin(wanted, release.place)
 
     def running(self, place: Place) -> Running | None:
         return self._manager.running(place)
-
-    def logs(self, place: Place, lines: int = 50) -> str:
-        return self._manager.logs(place, lines)
-
-    def clean(self, keep: Collection[Release]) -> Cleaned:
-        return self._manager.clean(keep)
-
-    def has_port(self, place: Place) -> bool:
-        return self._manager.has_port(place, self._settings.places[place].port)
 
     # --- images ----------------------------------------------------------------------------------------------
 
@@ -92,9 +80,6 @@ class DockerfileDriver:
         return next((image for image in others if image), None)
 
     # --- containers ------------------------------------------------------------------------------------------
-
-    def _runs(self, release: Release, there: tuple[Container, ...]) -> bool:
-        return [(one.commit, one.ended) for one in there] == [(release.commit, "")]
 
     def _wanted(self, release: Release, image: Image, place: PlaceSettings) -> Wanted:
         """All that can be wrong with the owner's words is found before anything ends."""
@@ -114,13 +99,6 @@ class DockerfileDriver:
             capabilities=settings.capabilities,
         )
 
-    def _end(self, container: Container, hurry: bool) -> None:
-        if container.is_up and not hurry:
-            self._manager.stop(container.id)
-            fault_point("deploy.stopped")
-        self._manager.remove(container.id)
-        fault_point("deploy.removed")
-
     def _begin(self, wanted: Wanted, place: Place) -> None:
         container = ""
         try:
@@ -138,18 +116,13 @@ class DockerfileDriver:
 
     def _explain(self, refused: EngineAway, wanted: Wanted, place: Place) -> NoReturn:
         if PORT_TAKEN.search(refused.said):
-            raise ReleaseFailed(self._taken(place, wanted.port)) from None
+            raise ReleaseFailed(self._taken(place)) from None
         if refused.status == IN_USE:
             text = f"a container {wanted.name} is there that we did not make: type `docker rm -f {wanted.name}`"
             raise Misconfigured(text) from None
         if word := next((word for said, word in LIMITS.items() if said in refused.said), ""):
             raise Misconfigured(f"`{word}` cannot be had here; {refused}") from None
         raise ReleaseFailed(f"it does not start; {refused}") from None
-
-    def _taken(self, place: Place, port: int) -> str:
-        publisher = self._manager.publisher(port)
-        who = f"the container {publisher}" if publisher else holder(port) or "another program"
-        return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
 
 def _pack(folder: Path, dockerfile: str, labels: Mapping[str, str], target: IO[bytes]) -> None:

@@ -70,7 +70,6 @@ class HasPorts(Protocol):
 
     def has_port(self, place: Place) -> bool:
         """Say whether a container of ours there has the place's port. EngineAway."""
-        ...
 
 
 class Driver(Protocol):
@@ -78,11 +77,9 @@ class Driver(Protocol):
 
     def check(self) -> str:
         """Check that it can work here at all -> what it found, for `doctor`: "Docker 20.10.24, …"."""
-        ...
 
     def build(self, release: Release) -> None:
         """After it, `start` needs nothing from outside. ReleaseFailed."""
-        ...
 
     def start(self, release: Release, hurry: bool = False) -> None:
         """Makes it what the place runs; the one before ends. Returns when it was started, not when it is up.
@@ -90,19 +87,15 @@ class Driver(Protocol):
         `hurry`: the one before is sick, and ended without a last word. ReleaseFailed; untouched if it was found out
         before anything was done, e.g. that somebody else has its port. Nothing happens if it runs this commit already.
         """
-        ...
 
     def running(self, place: Place) -> Running | None:
         """None: nothing of ours is there. Containers of several commits at once count as none that is up."""
-        ...
 
     def logs(self, place: Place, lines: int = 50) -> str:
         """The newest lines that it printed, of every part of it; text from outside."""
-        ...
 
     def clean(self, keep: Collection[Release]) -> Cleaned:
         """Throws away what is ours, but for what runs and `keep`. Nobody else's is ever touched."""
-        ...
 
 
 # --- ports of this machine: whether one is free, and who has it ----------------------------------------------

@@ -50,15 +50,12 @@ class ChecksChange(Protocol):
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """What the tests say of a commit of the branch: each is run once."""
-        ...
 
     def require_base(self, run: Run, commit: str) -> None:
         """BrokenSetup if no change to this commit can be measured."""
-        ...
 
     def together(self, run: Run, commit: str) -> SuiteRun:
         """The same of one that stands on no branch: changes on top of each other."""
-        ...
 
 
 class ReviewsChange(Protocol):

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from sisimpur.shared.model.evidence import is_test_file, rules
+from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange
+from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, Unavailable
+from sisimpur.shared.model.evidence import Evidence, is_test_file, rules
 from sisimpur.shared.model.gate import NOT_ASKED, Writer, Writing, writer
-from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.model.naming import attempt_ref, is_upkeep
+from sisimpur.shared.model.work import Branch, Coded, Correction, Run, TaskKind, TaskSpec
+from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.gate_book import GateRepository
 from sisimpur.shared.store.task_records import Attempt, TaskRecord
+from sisimpur.shared.system.paths import remove_folder
 
 CODE_IS_WRONG = re.compile(r"\bcode is wrong\b", re.IGNORECASE)
 
@@ -20,13 +26,11 @@ CODE_IS_WRONG = re.compile(r"\bcode is wrong\b", re.IGNORECASE)
 class CommitsOfAttempts(Protocol):
     def of(self, known: TaskRecord, attempt: Attempt) -> str:
         """The commit of one attempt; empty: it led to none."""
-        ...
 
 
 class TestsOfAttempts(CommitsOfAttempts, Protocol):
     def tests_since(self, known: TaskRecord, before: str, commit: str) -> tuple[str, ...]:
         """Test files of a commit that are not as they are in another."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -116,3 +120,62 @@ def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
     """Test files that the task does not name: QA's own."""
     named = (*spec.files, *spec.new_files)
     return tuple(path for path in branch.changed if is_test_file(path) and path not in named)
+
+
+# --- a test from the words alone -----------------------------------------------------------------------------
+# Who writes it sees the code as it was. It is run on a green change that brings its own tests, and is no part of it:
+# where the two disagree, the reviewer reads that.
+
+FIXES = (TaskKind.FIX, TaskKind.BEHAVIOUR)
+ASKING = (*FIXES, TaskKind.FEATURE, TaskKind.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class IndependentTest:
+    """`has_room`: whether a task has not yet used half of what it may cost."""
+
+    roles: ChangeRoles
+    mirror: Mirror
+    books: Bookkeeping
+    has_room: Callable[[str], bool]
+
+    def heard(self, qa: ChecksChange, attempt: int, spec: TaskSpec, branch: Branch, evidence: Evidence) -> Evidence:
+        """Written once for these words of the task. What keeps it from being written keeps nothing else."""
+        if not self._is_wanted(spec, branch, evidence):
+            return evidence
+        ref = attempt_ref(f"{spec.id}.qa-{spec.asked}", 1)
+        with self.books.runs.unlocked("qa", spec.id, attempt) as run:
+            test = self.mirror.attempt(ref) or self._written(run, ref, qa, spec, branch, evidence.command)
+            if not test or self.mirror.is_ancestor(test, branch.commit):
+                return evidence
+            changed = self.mirror.changed(self.mirror.parent(test), test)
+            files = {one.path: self.mirror.read(test, one.path) for one in changed}
+            told = qa.heard(run, branch, evidence.command, files)
+        self.books.tell(f"{spec.id}: a test from its words alone {told or 'was interrupted'}")
+        return replace(evidence, independent=told)
+
+    def _is_wanted(self, spec: TaskSpec, branch: Branch, evidence: Evidence) -> bool:
+        kinds = {"fixes": FIXES, "all": ASKING, "off": ()}[self.roles.independent]
+        own = [path for path in (*spec.files, *spec.new_files) if is_test_file(path) and path in branch.changed]
+        is_green = bool(evidence.proving) and not evidence.is_red and not evidence.needing("write tests")
+        return is_green and bool(own) and spec.kind in kinds and not is_upkeep(spec.id) and self.has_room(spec.id)
+
+    def _written(self, run: Run, ref: str, qa: ChecksChange, spec: TaskSpec, branch: Branch, command: str) -> str:
+        order = qa.blind_order(spec, branch, command)
+        if order is None:
+            return ""
+        self.books.tell(f"{spec.id}: QA writes a test from its words alone")
+        asked = replace(spec, id=f"{spec.id}.qa-{spec.asked}")
+        remove_folder(folder := self.roles.work / f"{asked.id}.a1")  # what a kill left
+        try:
+            once = replace(run, attempt=1)
+            answer = self.roles.coder().code(once, asked, branch.base, folder, Correction("", "", order))
+        except (OutOfBudget, Misconfigured, ModelAway, Stumble, Unavailable) as problem:
+            self.books.tell(f"{spec.id}: no test from its words alone: {problem}")
+            return ""
+        finally:
+            remove_folder(folder)
+        if isinstance(answer, Coded):
+            return answer.branch.commit
+        self.mirror.restore(ref, branch.base)  # nobody is asked a second time
+        return ""

@@ -51,7 +51,6 @@ class Deploys(Protocol):
 
     def tidy(self, deploys: tuple[Deploy, ...]) -> None:
         """Throw away what nobody goes back to any more."""
-        ...
 
 
 @dataclass(frozen=True)

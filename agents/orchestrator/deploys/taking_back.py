@@ -41,7 +41,7 @@ class TakingBack:
 
     def ensure(self, deploy: Deploy, task: str) -> Pull | NotTakenBack:
         """Repeatable at any point: what is there already is found, not made again."""
-        name = _branch(deploy)
+        name = f"agent/revert-{deploy.commit[:12]}"
         found = self.forge.find_pull(name, self.main.name)
         if found and not self.journal.outcome_of(_key(deploy, "push")):
             return NotTakenBack(f"pull request #{found.number} comes from {name}, and is not ours: close it")
@@ -127,10 +127,6 @@ class TakingBack:
         if parent != mirror.head(self.main.name) or mirror.tree_id(sha) != mirror.tree_id(deploy.back_to):
             return False
         return self.may_merge(mirror.changed(parent, sha))
-
-
-def _branch(deploy: Deploy) -> str:
-    return f"agent/revert-{deploy.commit[:12]}"
 
 
 def _key(deploy: Deploy, effect: str) -> str:

@@ -78,7 +78,7 @@ class Learning:
         with self.lessons.optional():
             match event:
                 case AttemptEnded(task):
-                    self._sent_back(task)
+                    self._settle(task, self.setbacks.journal.attempts(task))
                 case GivenUp():
                     self._gave_up(event)
                 case Merged(known, commit):
@@ -109,9 +109,6 @@ class Learning:
             lesson = lesson_text.mended(known.title, named, files, changed, _origin(known))
             self.lessons.learn(lesson, self.setbacks.is_a_strangers(known.goal_id))
         self._settle(known.id, attempts)
-
-    def _sent_back(self, task: str) -> None:
-        self._settle(task, self.setbacks.journal.attempts(task))
 
     def _settle(self, task: str, attempts: Sequence[Attempt]) -> None:
         """Say of the lessons of the last attempt, and of those that it only refreshed, whether their failure came.

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from sisimpur.agents.orchestrator.memory.lesson import Learner, Lesson, Situation, for_prompt
-from sisimpur.agents.orchestrator.memory.signature import signature
+from sisimpur.agents.orchestrator.memory.lesson import Learner, Lesson, Situation, for_prompt, signature
 from sisimpur.shared.model.evidence import MOST_KEYWORDS, ChangesRequested, Evidence, Finding, Reviewed, Severity, rules
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.words.synonyms import telling

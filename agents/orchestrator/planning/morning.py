@@ -10,7 +10,6 @@ from typing import Protocol
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
-from sisimpur.agents.orchestrator.vision.interpreter import needs_reading
 from sisimpur.agents.orchestrator.vision.issue_goals import (
     InboxRules,
     goals_in,
@@ -21,7 +20,7 @@ from sisimpur.agents.orchestrator.vision.issue_goals import (
     unseen_in_issues,
     with_issues,
 )
-from sisimpur.agents.orchestrator.vision.reading import Interpretation, ahead, standing
+from sisimpur.agents.orchestrator.vision.reading import Interpretation, ahead, needs_reading, standing
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, unseen_in, with_found, with_unseen
 from sisimpur.shared.forge.forge import FORGE_PROBLEMS, Forge
 from sisimpur.shared.model.errors import Misconfigured, Stumble

@@ -14,7 +14,7 @@ from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, bes
 from sisimpur.agents.orchestrator.integration.partial_goals import finished, left_before, planned
 from sisimpur.agents.orchestrator.planning import daily_planner
 from sisimpur.agents.orchestrator.planning.daily_planner import goals_to_plan
-from sisimpur.agents.orchestrator.research.researching import note_path
+from sisimpur.agents.orchestrator.planning.researching import note_path
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping

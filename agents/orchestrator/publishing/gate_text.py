@@ -211,7 +211,7 @@ def _problems(found: Evidence | None, asked: bool) -> str:
     told = bullets([*map(_problem, problems), *(_of_tool(run) for run in found.tools if run.new)])
     alike: dict[str, list[Failure]] = {}
     for failure in found.failures:
-        alike.setdefault(_first_paragraph(failure), []).append(failure)
+        alike.setdefault(failure.text.partition("\n\n")[0], []).append(failure)
     room = max(SHORTEST_TRACE, min(TRACE, WHOLE // max(1, len(alike))))
     traces = "\n\n".join(_failure(room, *failures) for failures in alike.values())
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
@@ -243,10 +243,6 @@ def _failure(room: int, failure: Failure, *same: Failure) -> str:
     others = ", ".join(f"{one.test} at {_place(one)}" for one in same)
     count = f"\nFor the same cause {len(same)} more: {others}" if same else ""
     return quoted(f"{failure.test} at {_place(failure)}\n{failure.text[:room]}{count}", "failure")
-
-
-def _first_paragraph(failure: Failure) -> str:
-    return failure.text.partition("\n\n")[0]
 
 
 def _place(failure: Failure) -> str:

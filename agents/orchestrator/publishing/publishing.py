@@ -114,21 +114,16 @@ class Publishing:
 
         self._once(to, "close", str(to.number), publish, now)
 
-    def delete_branch(self, to: Address, name: str, now: datetime) -> None:
+    def delete_branch(self, to: Address, name: str, now: datetime, kind: str = "delete branch") -> None:
         def publish() -> str:
             self.forge.delete_branch(name)
             return name
 
-        self._once(to, "delete branch", name, publish, now)
+        self._once(to, kind, name, publish, now)
 
     def delete_goal_branch(self, to: Address, name: str, now: datetime) -> None:
         """All that was on it has landed."""
-
-        def publish() -> str:
-            self.forge.delete_branch(name)
-            return name
-
-        self._once(to, "delete goal branch", name, publish, now)
+        self.delete_branch(to, name, now, "delete goal branch")
 
     # -- details ----------------------------------------------------------------------------------------------
 

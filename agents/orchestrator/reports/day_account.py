@@ -14,6 +14,7 @@ from sisimpur.agents.orchestrator.deploys.deploying import DeployRules
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import open_branches, own_target
 from sisimpur.agents.orchestrator.planning.daily_planner import question_line
+from sisimpur.agents.orchestrator.planning.researching import note_path
 from sisimpur.agents.orchestrator.reports.account import (
     DayAccount,
     DeployAccount,
@@ -29,12 +30,11 @@ from sisimpur.agents.orchestrator.reports.books import ReportBooks
 from sisimpur.agents.orchestrator.reports.reflecting import Lately, reflect
 from sisimpur.agents.orchestrator.reports.reflection import Reflection
 from sisimpur.agents.orchestrator.reports.report_notice import key_of_day
-from sisimpur.agents.orchestrator.research.researching import note_path
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
-from sisimpur.agents.orchestrator.vision.guards_told import changes
+from sisimpur.agents.orchestrator.vision.named_paths import changes
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
 from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_for, worded
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision

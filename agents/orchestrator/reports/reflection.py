@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from sisimpur.agents.orchestrator.memory.lesson import signature
 from sisimpur.agents.orchestrator.memory.setbacks import facts_of_target
-from sisimpur.agents.orchestrator.memory.signature import signature
 from sisimpur.agents.orchestrator.roadmap.weeks import Figure, Week, monday_of
 from sisimpur.shared.model.evidence import Evidence, Failure
 from sisimpur.shared.money.token_budget import in_dollars

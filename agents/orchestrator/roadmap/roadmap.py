@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 
-from sisimpur.agents.orchestrator.goals.ends import GoalEnd
+from sisimpur.agents.orchestrator.goals.standing import GoalEnd
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.work import Difficulty, Priority, TaskSpec
 
@@ -174,7 +174,7 @@ def lay_out(needs: Iterable[Need], pins: Iterable[GoalPin], pace: Pace, today: s
         elif pin and pin.place == LATER:
             put_off.append((pin, need))
         elif pin and pin.place != DONE:
-            fixed.setdefault(_week(pin, first), []).append((pin, need))
+            fixed.setdefault(min(max(monday_of(pin.place), first), first + FARTHEST), []).append((pin, need))
         elif need.size:
             free.append(need)
         else:
@@ -210,10 +210,6 @@ def _done(needs: Iterable[Need], first: date) -> dict[date, list[RoadmapEntry]]:
         if monday > first - SHOWN:
             found.setdefault(monday, []).append(RoadmapEntry(need))
     return found
-
-
-def _week(pin: GoalPin, first: date) -> date:
-    return min(max(monday_of(pin.place), first), first + FARTHEST)
 
 
 def _weeks(

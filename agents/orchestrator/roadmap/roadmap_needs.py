@@ -6,8 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sisimpur.agents.orchestrator.goals.ends import GoalEnd
-from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, GoalStanding
+from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnd, GoalEnds, GoalStanding
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import finished, unfinished
 from sisimpur.agents.orchestrator.roadmap.roadmap import (

@@ -26,8 +26,15 @@ from sisimpur.agents.orchestrator.upkeep.upkeep import (
     taken,
 )
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
-from sisimpur.agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
-from sisimpur.agents.orchestrator.upkeep.upkeep_pins import Releases, outdated
+from sisimpur.agents.orchestrator.upkeep.upkeep_findings import (
+    Reach,
+    Releases,
+    failing,
+    outdated,
+    texts,
+    uncovered,
+    untidy,
+)
 from sisimpur.shared.config.settings_policy import UpkeepRules
 from sisimpur.shared.model.errors import Refused, Replaced, Stopping, TeamError
 from sisimpur.shared.model.evidence import SuiteRun

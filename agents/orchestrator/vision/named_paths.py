@@ -12,8 +12,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from sisimpur.shared.model.scope import is_plain_path, matches
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Guard, Remark
+from sisimpur.shared.words.meaning import forbids_change, is_plain_wish, meanings, says_no
 
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|[“„«]([^”“»]+)[”“»]|(?<!\w)'([^']+)'(?!\w)")
@@ -189,3 +193,113 @@ def covering(patterns: Iterable[str], files: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         one for one in patterns if len(files) < 2 or one in files or not all(matches(path, (one,)) for path in files)
     )
+
+
+# --- what becomes of a note ----------------------------------------------------------------------------------
+# No sentence is lost, whatever its language: what we cannot read as plain English, and protects nothing, is a question.
+
+Fate = Literal["guard", "question", "wish"]
+END = re.compile(r"(?<=[.!?])\s+|(?<=[।॥。！？])\s*|;\s+")
+
+
+@dataclass(frozen=True)
+class NoteFate:
+    sentence: str
+    fate: Fate
+    patterns: tuple[str, ...] = ()  # that code made of it
+    seen: tuple[str, ...] = ()  # what it may mean, or names in vain: evidence of a question
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """What is nested in a bullet stands with its head: "Don't touch: a; b" forbids both."""
+    head, colon, _ = text.partition(": ")
+    pieces = [piece.strip() for piece in END.split(text)]
+    parts = [piece for piece in pieces if any(sign.isalnum() for sign in piece)]
+    is_list = bool(colon) and not END.search(head)
+    return tuple(f"{head}: {part}" if is_list and place else part for place, part in enumerate(parts))
+
+
+def fates(
+    note: Remark, target: TargetPaths, by_model: Sequence[str] = (), is_guard_line: bool = False
+) -> list[NoteFate]:
+    """`by_model`: patterns that a model found for this note; they speak for one sentence that names nothing itself.
+
+    `is_guard_line`: it stands below "Don't touch" or behind `guards:`: each of its names counts.
+    """
+    known = {sentence: _named(sentence, target, is_guard_line) for sentence in sentences(note.text)}
+    silent = [sentence for sentence, found in known.items() if not found.patterns]
+    forbidding = [sentence for sentence in silent if is_guard_line or says_no(sentence)]
+    spoken = (forbidding or silent)[:1] if by_model else []
+    return [_fate(sentence, found, sentence in spoken, is_guard_line) for sentence, found in known.items()]
+
+
+def _named(sentence: str, target: TargetPaths, is_guard_line: bool) -> NamedPaths:
+    found = named(sentence, target, forbids=is_guard_line or forbids_change(sentence))
+    ahead = tuple(path for path in found.missing if is_plain_path(path.strip("/")))
+    return NamedPaths((*covering(found.patterns, target.files), *ahead), found.missing, found.loose)
+
+
+def _fate(sentence: str, found: NamedPaths, is_spoken_for: bool, is_guard_line: bool) -> NoteFate:
+    seen = (*found.missing, *found.loose)
+    if found.missing or (found.loose and not found.patterns and not is_spoken_for):
+        return NoteFate(sentence, "question", found.patterns, seen)
+    if found.patterns or is_spoken_for:
+        return NoteFate(sentence, "guard", found.patterns)
+    is_asked = is_guard_line or not is_plain_wish(sentence)
+    return NoteFate(sentence, "question" if is_asked else "wish")
+
+
+def is_named_by(pattern: str, note: str) -> bool:
+    """Whether a word of the pattern is a word of the note: then it is not a model's word alone."""
+    said = meanings(" ".join(re.split(r"[\W_]+", note)))
+    return bool(meanings(" ".join(re.split(r"[\W_]+", pattern))) & said)
+
+
+def unseen(guards: Iterable[Guard], day: str) -> tuple[str, ...]:
+    """Say of each guard that only a model found on that day what it was made of: the owner may mean something else."""
+    return tuple(
+        f'a model alone read your note "{one_line(guard.note, 120)}" as {one_line(", ".join(guard.patterns), 120)}: '
+        "look whether you mean that; what passes the gates tomorrow merges by itself again"
+        for guard in guards
+        if guard.unseen == day
+    )
+
+
+def merged_patterns(*some: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(pattern for patterns in some for pattern in patterns))
+
+
+# --- guards as the owner reads them --------------------------------------------------------------------------
+
+
+def holding(guards: Iterable[Guard], before: Iterable[Guard], day: str) -> Iterator[str]:
+    """A line for each guard. `before`: those of the day before."""
+    old = {guard.note: {*guard.patterns} for guard in before}
+    for guard in guards:
+        is_new = not {*guard.patterns} <= old.get(guard.note, set())
+        said = [*(["new"] if is_new else []), *(["only a model found it"] if guard.unseen == day else [])]
+        yield _line(guard.note, guard.patterns) + (f" ({', '.join(said)})" if said else "")
+
+
+def lost(guards: Iterable[Guard], before: Iterable[Guard]) -> Iterator[str]:
+    """A line for each note, or pattern, that was held and is held no more: the owner has edited it away."""
+    held = {pattern for guard in guards for pattern in guard.patterns}
+    for guard in before:
+        if gone := [pattern for pattern in guard.patterns if pattern not in held]:
+            yield f"{_line(guard.note, gone)} (no longer guarded: its note was changed or removed)"
+
+
+def changes(guards: Sequence[Guard], before: Sequence[Guard], wishes: Sequence[Remark], day: str) -> tuple[str, ...]:
+    """What is new, lost, or a model's word alone, and what protects nothing: for `status` and the report."""
+    old = {(guard.note, guard.patterns) for guard in before}
+    fresh = [guard for guard in guards if (guard.note, guard.patterns) not in old or guard.unseen == day]
+    told = holding(fresh, before, day)
+    return (*told, *lost(guards, before), *map(wish, wishes))
+
+
+def wish(remark: Remark) -> str:
+    return f"{remark.text} (VISION.md, line {remark.line}: a wish, protects nothing)"
+
+
+def _line(note: str, patterns: Iterable[str]) -> str:
+    return f"{note} → {', '.join(f'`{pattern}`' for pattern in patterns)}"

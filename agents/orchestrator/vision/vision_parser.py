@@ -247,14 +247,10 @@ def _warnings(outline: Sequence[MarkdownLine]) -> Iterator[Remark]:
                 yield Remark(section.warning, line.line)
 
 
-def _is_found(goal: Goal) -> bool:
-    return goal.id.startswith(PROSE)
-
-
 def _still_found(known: Iterable[Goal], unread: Iterable[Remark]) -> tuple[Goal, ...]:
     """The first detail of such a goal is the prose that it was found in."""
     lines = {remark.text: remark.line for remark in unread}
-    found = (goal for goal in known if _is_found(goal) and goal.details and goal.details[0] in lines)
+    found = (goal for goal in known if goal.id.startswith(PROSE) and goal.details and goal.details[0] in lines)
     return tuple(replace(goal, line=lines[goal.details[0]]) for goal in found)
 
 

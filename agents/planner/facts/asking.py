@@ -10,9 +10,19 @@ from itertools import zip_longest
 from typing import ClassVar, Literal
 
 from sisimpur.agents.planner.facts.code_index import kind
-from sisimpur.agents.planner.facts.matching import Meanings
-from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
-from sisimpur.agents.planner.facts.views import LONG_FILE, clean, definitions, numbered, parts, whole
+from sisimpur.agents.planner.facts.relevance import Meanings
+from sisimpur.agents.planner.facts.source import (
+    LONG_FILE,
+    SourceTree,
+    clean,
+    definitions,
+    hits,
+    lines_of,
+    may_be_read,
+    numbered,
+    parts,
+    whole,
+)
 from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import LintFinding, SuiteRun
 from sisimpur.shared.model.scope import is_plain_path

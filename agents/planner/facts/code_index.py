@@ -11,10 +11,9 @@ from functools import cached_property, lru_cache
 from posixpath import dirname, splitext
 from typing import Literal
 
-from sisimpur.agents.planner.facts.source import SourceTree, lines_of
-from sisimpur.agents.planner.facts.views import definitions
+from sisimpur.agents.planner.facts.source import SourceTree, definitions, lines_of
 from sisimpur.shared.model.scope import is_plain_path, matches
-from sisimpur.shared.repo.definitions import Definition
+from sisimpur.shared.repo.file_parts import Definition
 
 MOST_FILES, MOST_TEXT = 4_000, 16_000_000  # files and characters that are read; what lies deeper is only listed
 DULL = (

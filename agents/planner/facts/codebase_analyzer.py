@@ -8,18 +8,17 @@ what they use and what uses them, as far as there is room; of long files the def
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import groupby, islice, zip_longest
+from posixpath import basename, splitext
 
-from sisimpur.agents.planner.facts import searches
-from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind, words
-from sisimpur.agents.planner.facts.matching import Meanings
-from sisimpur.agents.planner.facts.relevance import Relevance, named_folders, relevance
-from sisimpur.agents.planner.facts.repository_facts import stack, tests, without_tables
-from sisimpur.agents.planner.facts.repository_map import repository_map
-from sisimpur.agents.planner.facts.source import SourceTree
-from sisimpur.agents.planner.facts.views import LONG_FILE, OTHERS, parts, whole
+from sisimpur.agents.planner.facts.code_index import ENDING, CodeIndex, IndexedFile, kind, words
+from sisimpur.agents.planner.facts.relevance import COMMON, PATH, Meanings, Relevance, named_folders, relevance
+from sisimpur.agents.planner.facts.repository_map import repository_map, stack, tests, without_tables
+from sisimpur.agents.planner.facts.source import LONG_FILE, OTHERS, SourceHit, SourceTree, clean, hits, parts, whole
+from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.shared.model.text import few
 
 MAX_FACTS = 60_000  # characters, about 17,000 tokens; of these
 LARGE, LARGE_FACTS = 10_000, 36_000  # in a repository of so many files, so much: a prompt of 12,000 tokens
@@ -105,8 +104,8 @@ class CodebaseAnalyzer:
     def overview(self, source: SourceTree, texts: Sequence[str]) -> str:
         """List all files, and which of them hold the names that the texts say: enough to name paths."""
         seen = Seen.of(source, texts)
-        found = searches.searched(source, seen.texts, seen.index)
-        names = searches.told(seen.index, found, None, self._searched)
+        found = searched(source, seen.texts, seen.index)
+        names = told(seen.index, found, None, self._searched)
         return _joined((self._general(seen, (), is_defining=False), names), self.limit)
 
     def _for(self, seen: Seen) -> CodebaseAnalyzer:
@@ -127,10 +126,10 @@ class CodebaseAnalyzer:
 
     def _of(self, seen: Seen, places: Sequence[int], room: int) -> str:
         index, spoken = seen.index, [seen.spoken[place] for place in places]
-        found = searches.searched(seen.source, [seen.texts[place] for place in places], index)
+        found = searched(seen.source, [seen.texts[place] for place in places], index)
         shown = _shown(index, spoken, room, self._searched)
         is_whole = {path: text.startswith(_head(index, path)) for path, text in shown.items() if path in index.files}
-        return _joined((searches.told(index, found, is_whole, self._searched), *shown.values()), room)
+        return _joined((told(index, found, is_whole, self._searched), *shown.values()), room)
 
 
 def _head(index: CodeIndex, path: str) -> str:
@@ -274,3 +273,101 @@ def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> 
         if place.path == file.path:
             found[place.definition.line] = found.get(place.definition.line, 0.0) + MEANT * value
     return found
+
+
+# --- names that goals say ------------------------------------------------------------------------------------
+# How often a plain word stands where tells nothing; the map and the definitions that it means tell more.
+
+HITS_OF_A_WORD = 30  # lines; a plain word in more of them tells nothing, though something is called so
+NAMES_PER_TEXT, MOST_NAMES = 8, 40
+HITS_PER_FILE, HITS_PER_NAME, HITS_ASKED = 2, 4, 60
+LONGEST_HIT = 120
+QUOTED = re.compile(r"`([^`\n]{2,60})`|\"([^\"\n]{2,60})\"|“([^”\n]{2,60})”")
+WORD = re.compile(r"[^\W\d_]\w*(?:\.\w+)*")
+NAME = re.compile(r"[._/]|[a-z][A-Z]")
+
+Found = Mapping[str, Sequence[SourceHit]]
+
+
+def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
+    """What looks like a name: quoted, joined by marks, CamelCase, called; or a definition or a file is called so."""
+    files = {splitext(basename(path))[0] for path in index.paths}
+    chosen: list[str] = []
+    for text in texts:
+        said = [(word, ENDING.sub("", word)) for word in WORD.findall(text)]
+        said = [(word, bare) for word, bare in said if len(bare) > 2 and bare.lower() not in COMMON]
+        ranked = [
+            *("".join(found) for found in QUOTED.findall(text)),
+            *(path for path in PATH.findall(text) if "/" in path),
+            *(bare for word, bare in said if NAME.search(word) or f"{word}(" in text),
+            *(bare for _, bare in said if bare in index.definers or bare in files),
+        ]
+        chosen += list(dict.fromkeys(ranked))[:NAMES_PER_TEXT]
+    return tuple(dict.fromkeys(chosen))[:MOST_NAMES]
+
+
+def searched(source: SourceTree, texts: Iterable[str], index: CodeIndex) -> Found:
+    return {name: _lines(source, name) for name in names(texts, index)}
+
+
+def _lines(source: SourceTree, name: str) -> tuple[SourceHit, ...]:
+    """Lines that hold it as it is written, or else in small letters; code first, prose and what is dull last."""
+    lines = hits(source, name, HITS_ASKED)
+    if not lines and name != name.lower():
+        lines = hits(source, name.lower(), HITS_ASKED)
+    plain = (hit for hit in lines if is_plain_path(hit.path))
+    return tuple(
+        sorted(plain, key=lambda hit: (kind(hit.path) == "dull", kind(hit.path) == "prose", hit.path, hit.line))
+    )
+
+
+def told(index: CodeIndex, found: Found, shown: Mapping[str, bool] | None, limit: int) -> str:
+    """Where names stand. `shown`: files that are shown, and whether whole; there they are seen. None: only files."""
+    seen = shown or {}
+    called = {name: [path for path in index.paths if name.lower() in path.lower()] for name in found}
+    absent = [f"“{name}”" for name, lines in found.items() if not lines and not called[name]]
+    rows = [["in no file, and in no file's name: " + ", ".join(absent)]] if absent else []
+    known = []
+    for name, lines in found.items():
+        elsewhere = [hit for hit in lines if not seen.get(hit.path)]
+        files = [path for path in called[name] if path not in seen]
+        if len(lines) > HITS_OF_A_WORD and not (NAME.search(name) or " " in name):
+            continue
+        if elsewhere or (files and not lines):
+            rows.append(list(_name(name, lines, elsewhere, files, shown is not None)))
+        elif lines:
+            known.append(f"“{name}”")
+    rows += [[f"only in files shown below: {', '.join(known)}"]] if known else []
+    return _fitting(["names that were searched for, in all lines and in all file names:"], rows, limit) if rows else ""
+
+
+def _fitting(kept: list[str], rows: Iterable[Sequence[str]], limit: int) -> str:
+    """Whole names, as many as there is room for."""
+    for row in rows:
+        if len("\n".join([*kept, *row])) <= limit:
+            kept += row
+    return "\n".join(kept)
+
+
+def _name(
+    name: str, lines: Sequence[SourceHit], elsewhere: Sequence[SourceHit], called: Sequence[str], with_lines: bool
+) -> Iterator[str]:
+    count = f"{len(lines)}{' or more' if len(lines) >= HITS_ASKED else ''} lines" if lines else "in no line"
+    files = f"; files called so: {_few(called)}" if called else ""
+    also = ", also in files shown below" if len(elsewhere) < len(lines) else ""
+    if with_lines and NAME.search(name):
+        yield f"“{name}”: {count}{also}{files}"
+        yield from (f"  {hit.path}:{hit.line}: {clean(hit.text.strip(), LONGEST_HIT)}" for hit in _spread(elsewhere))
+    else:
+        places = f", in {_few(dict.fromkeys(hit.path for hit in elsewhere))}" if elsewhere else ""
+        yield f"“{name}”: {count}{places}{also}{files}"
+
+
+def _spread(found: Iterable[SourceHit]) -> Iterator[SourceHit]:
+    """A few, and of one file no more than it takes to know it."""
+    by_file = ((place, hit) for _, same in groupby(found, lambda hit: hit.path) for place, hit in enumerate(same))
+    return islice((hit for place, hit in by_file if place < HITS_PER_FILE), HITS_PER_NAME)
+
+
+def _few(paths: Iterable[str]) -> str:
+    return few([clean(path) for path in paths], HITS_PER_NAME)

@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from sisimpur.agents.qa.analysis.equivalence import head, is_foreign
 from sisimpur.agents.qa.analysis.expressions import module_of
 from sisimpur.shared.model.text import ranges
-from sisimpur.shared.repo.definitions import dumped
+from sisimpur.shared.repo.file_parts import dumped
 
 PLAIN = ("property", "staticmethod", "classmethod", "cached_property")  # decorators that tell nobody of a method
 Known = tuple[str, str]  # a definition: its name and text

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
-from sisimpur.shared.repo.definitions import parse, span
+from sisimpur.shared.repo.file_parts import parse, span
 
 LONGEST_QUOTE = 200
 

@@ -21,7 +21,7 @@ from sisimpur.agents.reviewer.rules.case import (
 )
 from sisimpur.shared.model.evidence import Finding, Severity
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.repo.definitions import dumped, span
+from sisimpur.shared.repo.file_parts import dumped, span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

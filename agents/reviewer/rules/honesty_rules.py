@@ -13,7 +13,7 @@ from functools import cached_property
 
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, text_of
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
-from sisimpur.shared.repo.definitions import dumped, span
+from sisimpur.shared.repo.file_parts import dumped, span
 
 HIGH, MEDIUM = Severity.HIGH, Severity.MEDIUM
 UNCHECKED = re.compile(  # for all of a file

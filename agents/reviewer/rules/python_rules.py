@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, is_constant, keyword, text_of
 from sisimpur.shared.model.evidence import Finding, Severity
-from sisimpur.shared.repo.definitions import span
+from sisimpur.shared.repo.file_parts import span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

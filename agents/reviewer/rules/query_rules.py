@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sisimpur.agents.reviewer.rules.case import MOST_GIVEN, Case, ChangedFile, PythonTree, text_of
 from sisimpur.shared.model.evidence import Finding, Severity
-from sisimpur.shared.repo.definitions import span
+from sisimpur.shared.repo.file_parts import span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

@@ -24,9 +24,9 @@ from sisimpur.shared.money.meter.answer import (
     read_complaint,
     tokens_of,
 )
+from sisimpur.shared.money.meter.booking import Quote
 from sisimpur.shared.money.meter.call import MeteredCall
 from sisimpur.shared.money.meter.parts import MeterParts
-from sisimpur.shared.money.meter.quote import Quote
 from sisimpur.shared.money.meter.request import MAX_BODY, read_call, read_headers, read_prompt
 from sisimpur.shared.money.meter.upstream import CALL, COUNT
 from sisimpur.shared.money.ticket import Ticket

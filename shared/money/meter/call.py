@@ -11,10 +11,16 @@ from dataclasses import replace
 
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.money.meter.answer import Billed, HttpReply, Rejected, Then, judge, no_answer, read_complaint
-from sisimpur.shared.money.meter.booking import CallBooking
-from sisimpur.shared.money.meter.next_try import FailedTry, Patience, next_wait, told_when, unrepeated
+from sisimpur.shared.money.meter.booking import (
+    CallBooking,
+    FailedTry,
+    Patience,
+    Quote,
+    next_wait,
+    told_when,
+    unrepeated,
+)
 from sisimpur.shared.money.meter.parts import MeterParts
-from sisimpur.shared.money.meter.quote import Quote
 from sisimpur.shared.money.meter.upstream import (
     CALL,
     FRAMES,

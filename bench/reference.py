@@ -1,4 +1,4 @@
-"""The settings' types -> docs/configuration.md (python -m sisimpur.cli.commands.reference > docs/configuration.md)."""
+"""The settings' types -> docs/configuration.md (python -m bench.reference > docs/configuration.md)."""
 
 from __future__ import annotations
 
