@@ -232,6 +232,8 @@ EXEMPT: Mapping[str, str] = {
     # what is made anew when it is missing
     "shared/money/meter/server:Meter.stop": "the next meter makes its socket anew",
     "shared/money/meter/server:_unix_socket": "the next meter makes its socket anew",
+    "agents/qa/runner/interpreters": "uv only looks; what it installs lies in its own place, found or made again",
+    "agents/qa/runner/private_index": "a GET: reading changes nothing",
     "agents/qa/runner/index_proxy": "its socket lies in a folder that goes at start",
     "shared/system/lock:hold": "the pid in it is only information",
     "shared/llm/llm_call:Replies.prune": "old answers; the next start throws them away",

@@ -23,7 +23,7 @@ from sisimpur.shared.repo.mirror import NO_BRANCH, Mirror
 from sisimpur.shared.repo.mirror_commits import is_ancestor
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.system.fault import fault_point
-from sisimpur.shared.system.paths import write_text
+from sisimpur.shared.system.paths import remove_half_written, write_text
 from sisimpur.shared.system.process import Finished
 
 LOCK = "forge.lock"
@@ -206,6 +206,7 @@ def create(path: Path, source: Path | None, branch: str, opens: type[Repository]
     path.mkdir(parents=True, exist_ok=True)
     with locked(path):
         remove_stale_locks(path, keep=LOCK)
+        remove_half_written(path)
         if not ((path / "HEAD").exists() and CONFIGURATION in _settings(path)):
             opens(path).git("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
             write_text(path / "config", f"{_settings(path).replace(CONFIGURATION, '')}{CONFIGURATION}")

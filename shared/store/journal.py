@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, after
-from sisimpur.shared.model.naming import attempt_ref, is_landing
+from sisimpur.shared.model.naming import is_landing
 from sisimpur.shared.model.work import Run, TaskSpec
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.task_records import (
@@ -220,11 +220,9 @@ class Journal:
 
     def histories(self, tasks: Iterable[str]) -> dict[str, tuple[Happened, ...]]:
         """Histories of many; a task to which nothing has happened is there too."""
-        if (wanted := _json(tasks := [*tasks])) == "[]":
-            return {}
         among = "task in (select value from json_each(?)) and event <> 'created'"
         sql = f"select * from task_events where {among} order by id"  # noqa: S608
-        found = self._db.made(happened_by_task, sql, (wanted,))
+        found = self._db.made(happened_by_task, sql, (_json(tasks := [*tasks]),))
         return {task: found.get(task, ()) for task in tasks}
 
     def touched(self, first: str, last: str = "") -> set[str]:
@@ -273,10 +271,6 @@ class Journal:
         with self._db.transaction() as db:
             db.execute("update attempts set refused = ? where task = ? and number = ?", (every, run.task, run.attempt))
         fault_point("attempt.refused")
-
-    def attempt_refs(self, task: str) -> list[str]:
-        """References at which the commits of its attempts would stand in our mirror."""
-        return [attempt_ref(task, attempt.number) for attempt in self.attempts(task)]
 
     def _close(self, db: sqlite3.Connection, task: str, outcome: Outcome, note: str, now: datetime) -> None:
         """An open attempt ends so; one that had led to a pull request ("ok") is judged anew by the gates."""

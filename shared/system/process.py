@@ -300,15 +300,11 @@ class Other:
 @contextlib.contextmanager
 def other(pid: int) -> Iterator[Other | None]:
     """A process of any parent, as long as the block lasts; None: there is none of that number."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except (OSError, OverflowError):
-        yield None
-        return
-    try:
-        yield Other(descriptor)
-    finally:
-        os.close(descriptor)
+    with contextlib.ExitStack() as held:
+        found: Other | None = None
+        with contextlib.suppress(OSError, OverflowError):
+            found = Other(held.enter_context(_tells_of_the_end(pid)))
+        yield found
 
 
 def _start(

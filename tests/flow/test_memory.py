@@ -20,6 +20,7 @@ from sisimpur.cli.app import main
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.evidence import Approved, ChangesRequested, Reviewed
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Goal, TaskSpec
 from sisimpur.shared.store.gate_book import Ruling
 from sisimpur.shared.store.task_records import TaskRecord
@@ -371,7 +372,7 @@ def taught_again(stage: Stage) -> list[int]:
     """As after a kill: the same end of the same task once more."""
 
     with at_work(stage) as (team, records):
-        commit = records.journal.attempt_refs(ID)[-1]
+        commit = attempt_ref(ID, records.journal.attempts(ID)[-1].number)
         team.phases.events.happened(Merged(records.journal.every_task()[ID], team.mirror.attempt(commit) or ""))
         return [lesson.number for lesson in records.memory.all()]
 

@@ -330,7 +330,7 @@ def index_away(folder: Path) -> None:
     def dial(*_: object) -> NoReturn:
         raise OSError("no route to host")
 
-    with IndexProxy(folder / "index.sock", dial=dial) as index, socket.socket(socket.AF_UNIX) as line:
+    with IndexProxy(folder / "index.sock", way=dial) as index, socket.socket(socket.AF_UNIX) as line:
         line.connect(str(index.place))
         line.sendall(b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\n")
         line.recv(100)

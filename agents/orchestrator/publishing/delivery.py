@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sisimpur.shared.forge.forge import Forge, Pull, marked
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.text import defuse, defused_line
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.money.token_budget import cents
@@ -50,7 +51,8 @@ class Delivery:
             self.mirror.push(branch.commit, branch.name, expected=last)
         except Refused:
             found = self.mirror.remote_head(branch.name)
-            ours = {None, *(self.mirror.attempt(ref) for ref in self.journal.attempt_refs(task.id))}
+            refs = (attempt_ref(task.id, one.number) for one in self.journal.attempts(task.id))
+            ours = {None, *map(self.mirror.attempt, refs)}
             if found == last or found not in ours:
                 raise
             self.mirror.push(branch.commit, branch.name, expected=found)
