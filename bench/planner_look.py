@@ -15,8 +15,8 @@ from bench.pipeline import used
 from bench.trace import ROOT
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.source import SourceSnapshot
+from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.repo.remote import Remote
 from tests.repositories import shell
 
 FILES = 50_000
