@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from sisimpur.agents.qa.runner.report_pipe import PIPE, ReportPipe
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.shared.model.errors import Misconfigured
 from tests.edges.bench_scene import DJANGO, PYTEST, SMALL, UNITTEST, Files, Scene, frame, lines, make_scene, outcomes
 from tests.killing import killer_of_boxes
 
@@ -371,3 +373,9 @@ def test_a_box_that_somebody_kills_says_nothing_of_its_tests(scene: Scene, times
     assert raw.end == end
     assert (outcomes(raw) == {"test_a.py::test_a": "passed"}) == (end == "exited")
     assert list(scene.scratch.iterdir()) == []
+
+
+def test_where_no_pipe_can_be_made_the_owner_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / PIPE).write_text("")
+    with pytest.raises(Misconfigured, match=f"^no pipe can be made in {tmp_path} .*: move the home to [^\n]*$"):
+        ReportPipe(tmp_path)

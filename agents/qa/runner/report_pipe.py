@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sisimpur.agents.qa.runner.suite import MAX_REPORT
+from sisimpur.shared.model.errors import Misconfigured
 
 PIPE, WORD = "report.jsonl", "report.word"
 CHUNK = 65_536
@@ -22,12 +23,16 @@ NOT_OURS = b"without the word: "  # makes a line none of JSON
 
 
 class ReportPipe:
-    """`folder`: the box's, where the pipe is made. It is read until `close`."""
+    """`folder`: the box's, where the pipe is made. It is read until `close`. Misconfigured: its disk knows no pipes."""
 
     def __init__(self, folder: Path) -> None:
         self._word = secrets.token_hex(16).encode() + b" "
         (folder / WORD).write_bytes(self._word)
-        os.mkfifo(folder / PIPE, 0o600)
+        try:
+            os.mkfifo(folder / PIPE, 0o600)
+        except OSError as error:
+            why = f"no pipe can be made in {folder} ({error.strerror})"
+            raise Misconfigured(f"{why}: move the home to a file system that has some, such as ext4") from None
         # Open for writing, too: it does not end whenever a runner closes it.
         self._pipe = os.open(folder / PIPE, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         self._wakes, self._woken = os.pipe()
