@@ -1,12 +1,14 @@
 """Labelled changes through the real gates, with a model that approves of everything.
 
-`python -m bench.gates [--held] [ID ...]`. `--held`: the part that nobody looks at who works on the rules, and no names.
+`python -m bench.gates [--held] [--prompts=FOLDER] [ID ...]`. `--held`: the part that nobody looks at who works on the
+rules, and no names. `--prompts`: the reviewer's prompts, without names, for who plays it; key.json has the labels.
 For each change of bench/gate_cases: a repository, a mirror, a commit (or the committer's refusal), the tests in boxes,
 the reviewer's rules, the merge policy. What is merged here is what only a model's review, or a person, could stop.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import time
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from bench.gate_case import CASES, HELD, HELD_SAMPLES, SAMPLES, GateCase, cases
-from bench.gate_place import Place, wheels
+from bench.gate_place import Place, nameless, wheels
 from sisimpur.shared.model import gate
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import ChangesRequested, Escalated, rules
@@ -141,8 +143,11 @@ def _broken(found: ReviewState) -> str:
 
 def main(argv: Sequence[str] = ()) -> int:
     """Prints tables; 1 if a goal is missed. Of the held part nothing is said that names a case."""
-    held, ids = "--held" in argv, [word for word in argv if word != "--held"]
+    held, ids = "--held" in argv, [word for word in argv if not word.startswith("--")]
+    prompts = next((Path(word.partition("=")[2]) for word in argv if word.startswith("--prompts=")), None)
     results = []
+    if prompts:
+        prompts.mkdir(parents=True)
     if not held:
         print(f"{'case':<30}{'is':<7}{'ends':<11}{'by':<16}{'own s':>6}{'tests s':>9}  because")
     with tempfile.TemporaryDirectory() as folder:
@@ -153,9 +158,13 @@ def main(argv: Sequence[str] = ()) -> int:
             for case in wanted:
                 assert place
                 own = Place(name, Path(folder) / case.id, box, wheels(), case.before) if case.before else place
+                own.model.prompts = prompts
                 results.append(judged(case, own))
                 if not held:
                     print(row(results[-1]), flush=True)
+    if prompts:
+        key = {nameless(one.case.id): (one.case.id, one.case.label, one.case.way, one.end) for one in results}
+        (prompts / "key.json").write_text(json.dumps(key, indent=1), encoding="utf-8")
     return report(results, names=not held)
 
 
