@@ -10,7 +10,7 @@ from typing import Any
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks, told_once
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
-from sisimpur.agents.orchestrator.vision.named_paths import changes
+from sisimpur.agents.orchestrator.vision.told_guards import changes
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, money, pasteable, plain, print_groups, print_json, print_list
 from sisimpur.cli.views.daemon_state import (

@@ -42,7 +42,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.telling import Telling
 from sisimpur.agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
-from sisimpur.agents.orchestrator.vision.named_paths import unseen
+from sisimpur.agents.orchestrator.vision.told_guards import unseen
 from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.printing import command

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from sisimpur.agents.orchestrator.board.stuck import StuckTask
 from sisimpur.agents.orchestrator.vision.goal_ids import doubles
-from sisimpur.agents.orchestrator.vision.named_paths import holding, lost
+from sisimpur.agents.orchestrator.vision.told_guards import holding, lost
 from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.lifecycle import Board, Card, State, worded
 from sisimpur.shared.model.research import inquiry
