@@ -1,19 +1,21 @@
 """A day of twelve tasks beside a bare loop of worktree, Aider and pytest, in pairs. `python -m bench.pairs`.
 
 Both run the same Aider and real tests, four at once; the model takes three seconds for each answer. The bare loop
-commits whatever is green, and neither plans nor reviews nor merges. The days alternate; CPU is of all that they start.
+commits whatever is green, and neither plans nor reviews nor merges. The days alternate. Each is a process of its own;
+CPU is of it and of all that it starts, boxes too, whose first process ends before they do: this one adopts them.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 
 from bench.goals import verify
@@ -32,14 +34,16 @@ AIDER = Path(__file__).parents[1] / ".venv-aider" / "bin" / "python"
 MODEL = "anthropic/claude-sonnet-5-5"
 SETTINGS = [{"name": MODEL, "edit_format": "diff", "weak_model_name": MODEL, "use_temperature": False}]
 
+ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
+
 Took = tuple[float, float]  # seconds on the wall, CPU seconds
 
 
 def main() -> int:
+    ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
     with tempfile.TemporaryDirectory() as folder:
         python = verify.environment(Path(folder))
-        alone = partial(bare, python=python)
-        pairs = [(took(team), took(alone)) for _ in range(PAIRS)]
+        pairs = [(took("team"), took("bare", python)) for _ in range(PAIRS)]
     for ours, theirs in pairs:
         ratio = f"{ours[0] / theirs[0]:.2f} times the time, {ours[1] / theirs[1]:.2f} times the CPU"
         print(f"the team: {_told(ours)}; a bare loop: {_told(theirs)}: {ratio}")
@@ -49,13 +53,17 @@ def main() -> int:
     return int(not met)
 
 
-def took(day: Callable[[Path, str], None]) -> Took:
+def took(*day: str) -> Took:
     """The model is in this process, so its CPU counts in both."""
     script = [*codes(TASKS, delay=LATENCY), *rooms.script(*rooms.tasks(TASKS))]
     with tempfile.TemporaryDirectory() as folder, ScriptedModel(script) as model:
         began, before = time.perf_counter(), used()
-        day(Path(folder), model.url)
-        return time.perf_counter() - began, used() - before
+        subprocess.run([sys.executable, "-m", "bench.pairs", folder, model.url, *day], check=True)
+        took = time.perf_counter() - began
+        with suppress(ChildProcessError):
+            while True:  # what outlived its parent: all of it has ended, or ends now
+                os.waitpid(-1, 0)
+        return took, used() - before
 
 
 def team(place: Path, url: str) -> None:
@@ -96,4 +104,10 @@ def _told(found: Took) -> str:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    match sys.argv[1:]:
+        case [folder, url, "team"]:
+            team(Path(folder), url)
+        case [folder, url, "bare", python]:
+            bare(Path(folder), url, python)
+        case _:
+            raise SystemExit(main())

@@ -57,13 +57,14 @@ class Mirror:
     def create(self) -> None:
         """Ready to use; what is there stays, but for what a kill or a power cut left half done. Call it at start."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.path.exists()
         remove_stale_locks(self.path)
         listed = ("for-each-ref", "--format=delete %(refname)", "refs/scratch/")
         done = self.repository.try_git(*listed)
         half_done = done.output
         if done.code:  # there is no repository yet, or not all of one; what stays broken is told
             self.repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=none")
-            half_done = self.repository.git(*listed)
+            half_done = b"" if is_new else self.repository.git(*listed)
         if half_done:
             self.repository.git("update-ref", "--stdin", data=half_done)
 
