@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,12 +37,22 @@ def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
     groups = list(groups)
     if groups:
         print(f"\n{heading}:")
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         for first, *rest in groups[:MOST_SHOWN]:
-            print(f"  {plain(first)}")
+            print(wrapped(plain(first), width))
             for line in rest:
                 print(f"      {plain(line)}")
         if len(groups) > MOST_SHOWN:
             print(f"  … and {len(groups) - MOST_SHOWN} more")
+
+
+def wrapped(line: str, width: int) -> str:
+    """Break a line of a list between its words, for so many columns; 0: it is no terminal, and nothing is broken."""
+    if not width:
+        return f"  {line}"
+    return textwrap.fill(
+        line, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def print_table(title: str, columns: Sequence[str], *sections: Iterable[Sequence[str]]) -> None:

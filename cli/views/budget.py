@@ -6,7 +6,7 @@ import calendar
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, TypeVar
 
 from sisimpur.agents.orchestrator.reports.report_words import savings
@@ -20,7 +20,7 @@ from sisimpur.shared.money.token_budget import Totals, as_dollars, cents
 
 T = TypeVar("T", Share, LostCall)
 
-DAYS_SHOWN = 31
+DAYS_SHOWN, WEEKS_SHOWN = 31, 5
 GROUPS = ("agent", "task", "model")
 AMOUNTS = ("spent", "reserved", "lost")
 HEADINGS = (*AMOUNTS, "cap")
@@ -53,6 +53,7 @@ def budget(arguments: Arguments) -> int:
         )
     shown = sorted(days.items())[-DAYS_SHOWN:]
     print_table("Dollars per day", ("day", *HEADINGS), [_row(name, totals) for name, totals in shown])
+    print_table("Dollars per week", ("week from", *AMOUNTS), by_week(days)[-WEEKS_SHOWN:])
     print_table(
         "Dollars per month", ("month", *HEADINGS), [_row(name, totals) for name, totals in sorted(months.items())]
     )
@@ -76,6 +77,18 @@ def by_day(found: Iterable[T]) -> Mapping[str, Sequence[T]]:
     for one in found:
         days[one.day].append(one)
     return days
+
+
+def by_week(days: Mapping[str, Totals]) -> list[list[str]]:
+    """Add up the days from each Monday on, the oldest week first; a week has no cap of its own."""
+    weeks: defaultdict[date, list[Totals]] = defaultdict(list)
+    for name, totals in days.items():
+        day = date.fromisoformat(name)
+        weeks[day - timedelta(days=day.weekday())].append(totals)
+    return [
+        [monday.isoformat(), *(short(sum(getattr(totals, amount) for totals in found)) for amount in AMOUNTS)]
+        for monday, found in sorted(weeks.items())
+    ]
 
 
 def _day(day: str, totals: Totals, shares: Sequence[Share], lost: Sequence[LostCall], saved: Saved) -> dict[str, Any]:

@@ -12,7 +12,16 @@ from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks, tol
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.agents.orchestrator.vision.told_guards import changes
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import command, money, pasteable, plain, print_groups, print_json, print_list
+from sisimpur.cli.terminal.printing import (
+    LONGEST_WHY,
+    command,
+    money,
+    pasteable,
+    plain,
+    print_groups,
+    print_json,
+    print_list,
+)
 from sisimpur.cli.views.daemon_state import (
     comes_next,
     daemon_facts,
@@ -27,6 +36,7 @@ from sisimpur.cli.views.tasks import snapshot, stuck_row
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
+from sisimpur.shared.model.text import shortened
 from sisimpur.shared.money.token_budget import next_cap
 from sisimpur.shared.store.activity import locked_since
 from sisimpur.shared.store.ended_tasks import EndedTasks
@@ -314,8 +324,10 @@ def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnsw
 
 
 def _group(answer: dict[str, Any]) -> list[str]:
+    """Group what waits for people: words that fill half a screen are read where the task is shown."""
     others = [f"or, in its place: {', '.join(answer['others'])}"] if answer["others"] else []
-    return [answer["text"], answer["command"], *others]
+    text = shortened(answer["text"], LONGEST_WHY, f" … (the rest: show {answer['task']})")
+    return [text if answer["task"] else answer["text"], answer["command"], *others]
 
 
 # --- what runs ------------------------------------------------------------------------------------------------

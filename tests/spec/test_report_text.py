@@ -101,8 +101,8 @@ def test_a_day_with_work_tells_asked_shipped_cost_failed_waiting_and_tomorrow_in
         ),
         (
             "Waits for you",
-            "it changes settings.py → merge or close it at https://github.com/o/n/pull/9, "
-            "or type `python main.py approve 20261120-03`",
+            "it changes settings.py → comment `/approve`, `/reject why` or `/retry why` at "
+            "https://github.com/o/n/pull/9, or type `python main.py approve 20261120-03`",
         ),
         ("Waits for you", "https://github.com/o/n/pull/9"),
         ("Waits for you", "- **Greet** (`20261120-02`) has failed → `python main.py retry 20261120-02 --why '...'`"),

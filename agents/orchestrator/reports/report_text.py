@@ -145,8 +145,9 @@ def wrong(account: DayAccount) -> Iterator[str]:
 def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str]:
     """Everything that only the owner can answer, with what he types or opens. `most`: characters of a reason."""
     for task in account.asking:
-        why = "; ".join((*task.asks, *task.words))
-        yield f"{named(task)}: {in_sentences(why, most)} → {answer(task, command)}"
+        noted = f" (noted: {'; '.join(task.words)})" if task.words else ""
+        why = in_sentences("; ".join(task.asks) + noted, most)
+        yield f"{named(task)}: {why} → {answer(task, command)}"
     for task in account.given_up:
         yield f"{named(task)} has failed → {retry(task, command)}"
     for task in account.stuck:
@@ -158,12 +159,11 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
 
 
 def answer(task: TaskAccount, command: str) -> str:
-    is_web = task.pull.startswith(("https://", "http://"))
-    return (
-        f"merge or close it at {task.pull}, or type {answers(task.id, command)}"
-        if is_web
-        else answers(task.id, command)
-    )
+    """What the owner writes or types; a comment at the forge can be written on a phone."""
+    typed = answers(task.id, command)
+    if not task.pull.startswith(("https://", "http://")):
+        return typed
+    return f"comment `/approve`, `/reject why` or `/retry why` at {task.pull}, or type {typed}"
 
 
 def retry(task: TaskAccount, command: str) -> str:

@@ -1,0 +1,36 @@
+"""What people read on a terminal: lines broken between words, weeks added up."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sisimpur.cli.terminal.printing import wrapped
+from sisimpur.cli.views.budget import by_week
+from sisimpur.shared.money.token_budget import Totals
+
+WORDS = st.lists(st.text("abc-/ক", min_size=1, max_size=30), min_size=1, max_size=30)
+
+
+@given(WORDS, st.integers(40, 120))
+def test_a_line_is_broken_between_words_and_none_is_lost(words: list[str], width: int) -> None:
+    lines = wrapped(" ".join(words), width).splitlines()
+    assert " ".join(lines).split() == words
+    assert all(len(line) <= width for line in lines)
+    assert lines[0].startswith("  ") and all(line.startswith("    ") for line in lines[1:])
+
+
+def test_what_is_no_terminal_gets_the_line_whole() -> None:
+    assert wrapped("word " * 100, 0) == "  " + "word " * 100
+
+
+@given(st.dictionaries(st.dates(date(2025, 12, 1), date(2026, 2, 28)), st.integers(0, 10**10), max_size=40))
+def test_weeks_begin_on_mondays_and_add_up_to_the_days(spent: dict[date, int]) -> None:
+    rows = by_week({day.isoformat(): Totals(cap=1, spent=10**5 * nano) for day, nano in spent.items()})
+    mondays = [date.fromisoformat(row[0]) for row in rows]
+    assert mondays == sorted({day - timedelta(days=day.weekday()) for day in spent})
+    for monday, row in zip(mondays, rows, strict=True):
+        of_week = sum(nano for day, nano in spent.items() if timedelta() <= day - monday < timedelta(7))
+        assert abs(float(row[1]) - of_week * 10**5 / 10**9) <= 0.0001
