@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from sisimpur.agents.orchestrator.board import merge_queue
+from sisimpur.agents.orchestrator.board.snapshot import urgency
 from sisimpur.shared.model.gate import AskOwner, Judge, Merge, Refresh, RunTests, Step, next_step
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, is_lost_for_us, owner_moved, waits_for
 from sisimpur.shared.model.naming import is_upkeep
@@ -154,7 +155,7 @@ def _at_the_gates(cards: Sequence[Card], board: Board, now: datetime, keeps_away
 
     `keeps_away`: the long runs that show whether a proposal of ours is good wait for what the owner wants.
     """
-    waiting = sorted((card for card in cards if card.submission and card.spec), key=_urgency)
+    waiting = sorted((card for card in cards if card.submission and card.spec), key=urgency)
     stack = merge_queue.stack(waiting, board)
     if stack and board.free_workers and not board.held:
         yield StackRun(stack)
@@ -244,7 +245,7 @@ def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
     awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
     if not awake:
         return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))
-    return CodeTask(min(awake, key=_urgency).id)
+    return CodeTask(min(awake, key=urgency).id)
 
 
 def _why_none(board: Board) -> str:
@@ -256,8 +257,3 @@ def _why_none(board: Board) -> str:
         who = ", ".join((*asking[:5], *(["..."] if asking[5:] else [])))
         why.append(f"{who} {'wait' if asking[1:] else 'waits'} for you; see: python main.py status")
     return "no task is ready" + (f": {'; '.join(why)}" if why else "")
-
-
-def _urgency(card: Card) -> tuple[bool, int, str]:
-    """Whatever the owner wants comes before what nobody asked for."""
-    return (is_upkeep(card.id), card.spec.priority.rank if card.spec else 99, card.id)

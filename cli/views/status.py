@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot, urgency
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks, told_once
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.agents.orchestrator.vision.told_guards import changes
@@ -156,7 +156,8 @@ def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
     """List the tasks that go on by themselves, and those in the backlog that do not."""
     cards, board = seen.board.cards, seen.board
     reviewed = [card for card in cards if card.state is State.IN_REVIEW and not _is_parked(card, records)]
-    queue = [card for card in cards if card.state is State.BACKLOG and card.spec is not None]
+    backlog = [card for card in cards if card.state is State.BACKLOG and card.spec is not None]
+    queue = sorted(backlog, key=urgency)
     waiting = [card for card in queue if waits_for(card, board) and card.id not in board.stuck]
     return {
         "in_progress": [_line(card) for card in cards if card.state is State.IN_PROGRESS],

@@ -142,3 +142,14 @@ def test_every_word_is_answered_in_a_sentence(
     typed(stage, *words)
     said = capsys.readouterr()
     assert reason in said.out + said.err
+
+
+def test_status_names_what_is_next_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stage = FlowStage(tmp_path, "").set_up()
+    for name, priority in (("a", "LOW"), ("b", "CRITICAL"), ("c", "HIGH")):
+        file = stage.home.root / "tasks" / "backlog" / f"{name}.md"
+        file.write_text(f"---\ntitle: Do {name}\npriority: {priority.lower()}\nfiles: [app.py]\n---\n\nDo it.\n")
+    status = asked(stage, "status", capsys)
+    assert isinstance(status, dict)
+    lines = status["ready"] + status["waiting"]
+    assert [line[0] for line in lines] == ["b", "c", "a"], lines

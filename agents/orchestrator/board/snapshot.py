@@ -212,5 +212,10 @@ def _with_submission(card: Card, known: Mapping[str, TaskRecord], at_the_gates: 
     return replace(card, submission=replace(found, asked=asked, is_as_asked=record.is_for(asked)))
 
 
+def urgency(card: Card) -> tuple[bool, int, str]:
+    """Order what could begin: whatever the owner wants comes before what nobody asked for."""
+    return (is_upkeep(card.id), card.spec.priority.rank if card.spec else 99, card.id)
+
+
 def _gone(known: TaskRecord) -> Card:
     return Card(known.id, State.GONE, None, known.seen_in, known.tried)
