@@ -185,6 +185,8 @@ BAD = [
     bad("npm script", "package.json", '{"scripts":\n {"postinstall": "x"}}\n', "new dependency", MEDIUM, 2),
     # --- files
     bad("keys", ".env", "A=1\n", "unusual file", MEDIUM, 0),
+    bad("a device of Windows", "app/aux.py", "x = 1\n", "name", LOW, 0),
+    bad("a name that Windows shortens", "docs/end.", "x\n", "name", LOW, 0),
 ]
 
 
@@ -423,6 +425,22 @@ def test_a_view_that_is_removed_loses_no_protection() -> None:
 
 def test_a_known_requirement_with_another_version_is_no_new_one() -> None:
     assert found("requirements.txt", "django==5.3\n", "Django==5.2\n") == ()
+
+
+# --- names ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "tracked", "is_told"),
+    [
+        pytest.param("docs/Guide.md", {"docs/guide.md": ""}, True, id="another file but for capitals"),
+        pytest.param("Docs/new.md", {"docs/NEW.md": ""}, True, id="a folder but for capitals"),
+        pytest.param("docs/guides.md", {"docs/guide.md": ""}, False, id="another name"),
+        pytest.param("docs/auxiliary.md", {}, False, id="a name that begins like a device"),
+    ],
+)
+def test_names_that_are_one_on_other_systems_are_told(path: str, tracked: dict[str, str], is_told: bool) -> None:
+    assert bool([one for one in found(path, "x\n", None, tracked) if one.rule == "name"]) is is_told
 
 
 # --- migrations ----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.model.naming import WINDOWS_DEVICES
 from sisimpur.shared.model.scope import is_plain_path, matches
 from sisimpur.shared.model.text import unseen
 from sisimpur.shared.system.outgoing import Outgoing
@@ -74,6 +75,18 @@ def _path(file: ChangedFile, case: Case, outgoing: Outgoing) -> Iterator[Finding
     }
     for reason in (reason for reason, holds in reasons.items() if holds):
         yield file.finding(0, Severity.MEDIUM, "unusual file", f"{reason}: no review can judge it")
+    if change.kind == "added" and (why := _elsewhere(file.path, case.tracked)):
+        yield file.finding(0, Severity.LOW, "name", f"{why}: it cannot be checked out there")
+
+
+def _elsewhere(path: str, tracked: frozenset[str]) -> str:
+    """Why Windows or macOS cannot keep a new file; empty: they can."""
+    parts = path.split("/")
+    if any(part.partition(".")[0].lower() in WINDOWS_DEVICES or part.endswith((".", " ")) for part in parts):
+        return "Windows keeps this name for itself"
+    folded = path.casefold()
+    same = sorted(other for other in tracked if other != path and other.casefold() == folded)
+    return f"on Windows and macOS this is the same file as {same[0]}" if same else ""
 
 
 def _has_text(file: ChangedFile) -> bool:
