@@ -10,20 +10,15 @@ from contextlib import closing, contextmanager, nullcontext
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets, Routes
 from sisimpur.agents.coder.engine.engine import Engine
-from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
+from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask, ReviewsChange
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.goals.looking import GoalEvaluator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
 from sisimpur.agents.orchestrator.vision.reading import Interpreter
-from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.source import SourceSnapshot
-from sisimpur.agents.qa.agent import Qa, QaPolicy
-from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
-from sisimpur.agents.reviewer.agent import Reviewer
 from sisimpur.cli.terminal.arguments import CHECKOUT
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.config_watch import model_key, require_private
@@ -51,7 +46,9 @@ from sisimpur.shared.store.gate_book import BaseRuns
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.outgoing import keep_private
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a role is loaded when it is first needed: on many days none is
+    from sisimpur.agents.planner.agent import Planner
+    from sisimpur.agents.researcher.agent import Researcher
     from sisimpur.shared.money.meter import Meter
 
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
@@ -189,20 +186,31 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     caching = Caching(parts.savings, parts.pricing, records.clock)
     asker = make_client(records, caching, patience)
     asks_again = partial(caching.goes_on, "planner", settings.agents.asking["planner"].model, 1, unknown=False)
-    planner = Planner(asker, prompts, analyzer, asks_again, workshop.tools())
-    researcher = make_researcher(records, asker, prompts, caching)
+    researcher = cache(lambda: make_researcher(records, asker, prompts, caching))
     library = make_library(records, outgoing, stopping)
+
+    @cache
+    def planner() -> Planner:
+        from sisimpur.agents.planner.agent import Planner
+
+        return Planner(asker, prompts, analyzer, asks_again, workshop.tools())
+
+    def reviewer() -> ReviewsChange:
+        from sisimpur.agents.reviewer.agent import Reviewer
+
+        return Reviewer(asker, prompts, mirror, workshop.linter(), outgoing)
+
     change = ChangeRoles(
         coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
         qa=cache(lambda: _qa(parts, mirror, workshop)),
-        reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
+        reviewer=reviewer,
         work=records.home.work,
         independent=settings.policy.qa.independent,
     )
 
     def plan(run: Run, order: PlanOrder, commit: str) -> PlanAnswer:
         workshop.prepare(mirror, commit)  # whatever is planned will be tested
-        return planner.plan(run, order, SourceSnapshot(mirror, commit), lambda: change.qa().base(run, commit))
+        return planner().plan(run, order, SourceSnapshot(mirror, commit), lambda: change.qa().base(run, commit))
 
     return Roles(
         reader=Interpreter(asker, prompts),
@@ -211,7 +219,7 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
         planner=plan,
         change=change,
         deployment=make_deployment(records, mirror, stopping, session.yields, parts.print_line, outgoing.clean),
-        research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
+        research=lambda run, asked: researcher().research(run, asked, settings.target.name, library(run, asked)),
         upkeep=make_upkeep(records, workshop, parts.pricing),
     )
 
@@ -223,6 +231,8 @@ def _code_facts(code: TargetCode, analyzer: CodebaseAnalyzer, texts: Sequence[st
 
 
 def make_researcher(records: Records, asker: LlmClient, prompts: Prompts, caching: Caching) -> Researcher:
+    from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
+
     rules, model = records.settings.policy.research, records.settings.agents.asking["researcher"].model
     return Researcher(
         asker,
@@ -234,6 +244,8 @@ def make_researcher(records: Records, asker: LlmClient, prompts: Prompts, cachin
 
 
 def _qa(parts: TeamParts, mirror: Mirror, workshop: Workshop) -> ChecksChange:
+    from sisimpur.agents.qa.agent import Qa, QaPolicy
+
     records = parts.records
     target, runs = records.settings.target.file, BaseRuns(records.gates, records.clock)
     drop = records.settings.policy.merge.coverage_drop
@@ -242,6 +254,8 @@ def _qa(parts: TeamParts, mirror: Mirror, workshop: Workshop) -> ChecksChange:
 
 
 def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, engine: Engine) -> CodesTask:
+    from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets, Routes
+
     records, settings = parts.records, parts.records.settings
     model, limits = settings.agents.coder, settings.agents.engine
     coder_limits = CoderLimits(
