@@ -44,7 +44,7 @@ from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.activity import Epochs
 from sisimpur.shared.store.gate_book import BaseRuns
 from sisimpur.shared.system import lock
-from sisimpur.shared.system.outgoing import keep_private
+from sisimpur.shared.system.outgoing import Outgoing, keep_private
 
 if TYPE_CHECKING:  # a role is loaded when it is first needed: on many days none is
     from sisimpur.agents.planner.agent import Planner
@@ -189,21 +189,11 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     researcher = cache(lambda: make_researcher(records, asker, prompts, caching))
     library = make_library(records, outgoing, stopping)
 
-    @cache
-    def planner() -> Planner:
-        from sisimpur.agents.planner.agent import Planner
-
-        return Planner(asker, prompts, analyzer, asks_again, workshop.tools())
-
-    def reviewer() -> ReviewsChange:
-        from sisimpur.agents.reviewer.agent import Reviewer
-
-        return Reviewer(asker, prompts, mirror, workshop.linter(), outgoing)
-
+    planner = cache(lambda: _planner(asker, prompts, analyzer, asks_again, workshop))
     change = ChangeRoles(
         coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
         qa=cache(lambda: _qa(parts, mirror, workshop)),
-        reviewer=reviewer,
+        reviewer=lambda: _reviewer(asker, prompts, mirror, workshop, outgoing),
         work=records.home.work,
         independent=settings.policy.qa.independent,
     )
@@ -222,6 +212,22 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
         research=lambda run, asked: researcher().research(run, asked, settings.target.name, library(run, asked)),
         upkeep=make_upkeep(records, workshop, parts.pricing),
     )
+
+
+def _planner(
+    asker: LlmClient, prompts: Prompts, analyzer: CodebaseAnalyzer, asks_again: Callable[[], bool], workshop: Workshop
+) -> Planner:
+    from sisimpur.agents.planner.agent import Planner
+
+    return Planner(asker, prompts, analyzer, asks_again, workshop.tools())
+
+
+def _reviewer(
+    asker: LlmClient, prompts: Prompts, mirror: Mirror, workshop: Workshop, outgoing: Outgoing
+) -> ReviewsChange:
+    from sisimpur.agents.reviewer.agent import Reviewer
+
+    return Reviewer(asker, prompts, mirror, workshop.linter(), outgoing)
 
 
 def _code_facts(code: TargetCode, analyzer: CodebaseAnalyzer, texts: Sequence[str]) -> CodeFacts:
