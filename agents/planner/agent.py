@@ -98,7 +98,8 @@ class Planner:
         tree = Tree.of(source.files())
         reply = self._ask(run, order, known)
         if reply.asks:
-            sources = AskSources(source, known.meanings, self.linters, suite)
+            above = f"{known.general}\n{known.special}"
+            sources = AskSources(source, known.meanings, self.linters, suite, above)
             known = replace(known, asked=_told(sources, reply))
             reply = self._ask(run, order, known)
         reply, notes = self._checked(run, order, known, tree, reply)

@@ -317,7 +317,8 @@ def test_what_the_model_asks_to_see_it_gets_once_behind_the_same_beginning() -> 
     answer = plan(model)
     first, second = model.asked
     assert second.startswith(first.rstrip())
-    assert "file apps/views.py:\napps/views.py, 2 lines:\n1| def login(request):" in second
+    assert "apps/views.py, 2 lines:\n1| def login(request):" in first
+    assert "file apps/views.py:\nit stands above, all of it" in second
     assert "search brain_engine:\nno line holds it" in second  # .env holds it, and may not be read
     assert [task.title for task in answer.tasks] == ["a g-1"]
 

@@ -310,6 +310,14 @@ def asked(kind: str, what: str, texts: Mapping[str, str] = SHOP) -> str:
     return told(AskSources(source, Meanings(CodeIndex(source))), [FactAsk("g-1", kind, what)])  # type: ignore[arg-type]
 
 
+def test_a_file_that_the_model_was_shown_whole_takes_no_room_again() -> None:
+    source, asks = Repository(SHOP), [FactAsk("g-1", "file", "shop/pricing.py"), FactAsk("g-1", "file", "shop/urls.py")]
+    above = known("Speed up shop/pricing.py")
+    text = told(AskSources(source, Meanings(CodeIndex(source)), above=above), asks)
+    assert "file shop/pricing.py:\nit stands above, all of it" in text and "with_vat" not in text
+    assert ("urlpatterns" in text) is ("urlpatterns" not in above)
+
+
 @pytest.mark.parametrize(
     ("kind", "what", "answer"),
     [

@@ -33,6 +33,7 @@ ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 36_000  # questions, and character
 LONG_PARTS = 6_000  # characters of a long file
 MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_ALIKE = 3, 8, 20, 5
+STANDS_ABOVE = "it stands above, all of it"
 LONGEST_ASK, MOST_COMPARED, MOST_REMARKS, MOST_FILES = 200, 10_000, 60, 20
 LINTER_FILES = ("pyproject.toml", "ruff.toml", ".ruff.toml")
 
@@ -56,19 +57,24 @@ Suite = Callable[[], SuiteRun]  # all tests of this commit, run once and kept
 
 @dataclass(frozen=True)
 class AskSources:
-    """What questions are answered from. `linters`: by name. `suite` None: no tests are run for a question."""
+    """What questions are answered from. `linters`: by name. `suite` None: no tests are run for a question.
+
+    `above`: what the model was shown before it asked; a file that stands there whole takes no room again.
+    """
 
     source: SourceTree
     meanings: Meanings
     linters: Mapping[str, Lints] = field(default_factory=dict)
     suite: Suite | None = None
+    above: str = ""
 
 
 def told(known: AskSources, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
     """One answer after the other, those of each goal in turn. Long ones get what short ones leave; the rest is said."""
     taken = _in_turn(asks)
     heads = [f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:" for ask in taken]
-    answers = [_answer(known, ask) for ask in taken]
+    found = [_answer(known, ask) for ask in taken]
+    answers = [STANDS_ABOVE if len(text) > len(STANDS_ABOVE) and text in known.above else text for text in found]
     share, texts = room // max(1, len(taken)), dict[int, str]()
     for place in sorted(range(len(taken)), key=lambda place: len(answers[place]) > share):
         text = f"{heads[place]}\n{answers[place]}"
