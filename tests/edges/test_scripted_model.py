@@ -163,11 +163,13 @@ def test_every_request_is_recorded(model: ScriptedModel) -> None:
 
 
 def test_a_call_takes_no_noticeable_time(model: ScriptedModel) -> None:
-    began = time.monotonic()
+    times = []
     with httpx2.Client(verify=False) as client:
         for _ in range(50):
+            began = time.monotonic()
             client.post(f"{model.url}/v1/messages", json=body(), headers=HEADERS)
-    assert time.monotonic() - began < 1.8  # 2 s if small packets wait for each other
+            times.append(time.monotonic() - began)
+    assert sorted(times)[10] < 0.035  # each takes 40 ms if small packets wait for each other
 
 
 def test_only_this_machine_can_ask(model: ScriptedModel) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.shared.model.lifecycle import FOLDERS, State
+from sisimpur.shared.model.text import visible
 from sisimpur.shared.model.work import Difficulty, Priority, TaskKind, TaskSpec
 from sisimpur.shared.store.task_store import YOUNG, TaskStore, UnreadableFile, parse, render
 from sisimpur.shared.system.paths import Home
@@ -47,7 +48,7 @@ def reason(store: TaskStore, id_: str) -> str:
 
 
 words = st.text(st.characters(min_codepoint=32, exclude_categories=["Cc", "Cs", "Cf", "Zl", "Zp", "Zs", "Co", "Cn"]))
-lines = words.map(str.strip).filter(bool).map(lambda text: text[:100])
+lines = words.map(lambda text: visible(text[:100]).strip()).filter(bool)  # as all words of a model are, before
 names = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8}){0,2}\.py", fullmatch=True)
 
 
@@ -197,12 +198,14 @@ def test_crlf_is_read_like_lf(home: Home, store: TaskStore) -> None:
     assert store.read(State.BACKLOG, "t").spec == parse("t", GOOD, "t.md")
 
 
-def test_ten_thousand_files_are_read_within_two_seconds(home: Home, store: TaskStore) -> None:
+def test_ten_thousand_files_are_read_within_seconds(home: Home, store: TaskStore) -> None:
     for number in range(10_000):
         drop(home, f"t{number}.md", GOOD, FOLDERS[number % len(FOLDERS)])
     began = time.process_time()
     assert len(store.all()) == 10_000
-    assert time.process_time() - began < 2  # the benchmark has the honest figure; this only notices a factor
+    assert (
+        time.process_time() - began < 4
+    )  # counted lines cost time, too; the benchmark has the honest figure; this only notices a factor
 
 
 # --- read again ----------------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ def test_a_move_that_means_nothing_is_named_and_left_alone(stage: Stage, model: 
     stage.home.tasks(State.BACKLOG).joinpath(f"{id_}.md").rename(stage.home.tasks(State.IN_PROGRESS) / f"{id_}.md")
     stage.run_day()
     assert (stage.states(), stage.jobs) == ({id_: "in_progress"}, [])
-    assert f"in_progress/{id_}.md: moved here from backlog" in stage.home.progress.read_text()
+    assert f"in_progress/{id_}.md: was moved from backlog/ to in_progress/" in stage.home.progress.read_text()
 
 
 def test_a_file_that_usually_holds_keys_reaches_no_model(stage: Stage) -> None:
