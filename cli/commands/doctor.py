@@ -85,6 +85,28 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         yield from deploy_findings(home, settings)
 
 
+def first_to_mend(home: Home) -> str:
+    """Name what `doctor` will find first, of what can be seen at once; empty: nothing."""
+    quick: tuple[tuple[str, Callable[[], str]], ...] = (
+        ("git", _git),
+        ("disk", lambda: _disk(home)),
+        ("sandbox", _box),
+        ("settings", lambda: load(home).target.name),
+        ("engine", lambda: _engine(load(home))),
+        ("keys", lambda: _keys(home, None)),
+    )
+    found = (_check(name, look) for name, look in quick)
+    return next((f"{one.name}: {one.detail}" for one in found if not one.ok), "")
+
+
+def _box() -> str:
+    """Name the box without attacking it."""
+    from sisimpur.shared.sandbox.box import find_box
+
+    with tempfile.TemporaryDirectory(prefix="sisimpur-doctor-") as scratch:
+        return find_box(Path(scratch)).name
+
+
 def _check(name: str, look: Callable[[], str]) -> SetupFinding:
     """Make a finding of what `look` returns (well) or raises (wrong)."""
     try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
-from sisimpur.cli.terminal.printing import command, plain
+from sisimpur.cli.terminal.printing import command, pasteable, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.views.tasks import snapshot
 from sisimpur.cli.wiring.records import Records, find, fits, open_records
@@ -58,12 +58,16 @@ LONGEST_WHY, LONGEST_ANSWER = 500, 1_000  # characters
 
 
 def init(arguments: Arguments) -> int:
+    from sisimpur.cli.commands.doctor import first_to_mend
+
     home = Home(arguments.home)
     is_new = not (home.config / "schedules.yaml").exists()
     print(make_home(home, arguments.target, arguments.branch))
     if is_new and (zone := machine_zone(os.environ)) != "UTC":
         print(take_zone(home, zone))
     print(f"home: {home.root}")
+    if problem := first_to_mend(home):
+        print(plain(f"doctor will find first: {pasteable(problem, home.root)}"))
     print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then type:")
     print(f"  {command(home.root, 'doctor')}")
     print(f"  {command(home.root, 'run-day')}    (one day, now)")

@@ -229,5 +229,26 @@ def harmless(text: str, most: int = NOTE) -> str:
     return shortened(" ".join(defused_line(text).replace("`", "'").split()), most)
 
 
+# What begins a block: a heading, a quotation, a list, a box to tick, a rule; `-# ` makes letters small at Discord.
+BEGINS = re.compile(r"#{1,6}(?=\s|\Z)|[>+]|-(?=#?(?:\s|\Z))|-(?=(?: *-)+ *\Z)|\[(?=[ xX]\])|\d{1,9}(?=[.)](?:\s|\Z))")
+# What is marked off already; what is emphasis, struck out, hidden at Discord, or takes the force of a mark of ours.
+MARKS = re.compile(r"\\[!-/:-@\[-`{-~]|\\\Z|(?<!\s)\*|\*(?!\s)|(?<![^\W_])_|_(?![^\W_])|~|\|(?=\|)|(?<=\|)\|")
+
+
+def literal(line: str) -> str:
+    """A line of Markdown that is read letter by letter: no emphasis, no list, no heading. Twice is as good as once."""
+    line = MARKS.sub(lambda mark: mark[0] if len(mark[0]) > 1 else f"\\{mark[0]}", line)
+    begin = BEGINS.match(line)
+    if begin is None:
+        return line
+    at = begin.end() if begin[0].isdigit() else 0
+    return f"{line[:at]}\\{line[at:]}"
+
+
+def as_said(text: str, most: int = NOTE) -> str:
+    """As harmless(), for a page of Markdown outside of its code."""
+    return literal(harmless(text, most))
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"

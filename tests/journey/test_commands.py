@@ -146,6 +146,17 @@ def test_a_target_that_cannot_be_used_is_refused(tmp_path: Path, target: str, sa
     )
 
 
+def test_init_says_what_doctor_would_find_first(tmp_path: Path) -> None:
+    target, home = repository(tmp_path / "site"), tmp_path / "home"
+    begun = typed("--home", str(home), "init", f"--target={target}")
+    assert "doctor will find first: keys: no ANTHROPIC_API_KEY; write it into" in begun.text
+    (home / "config" / ".env").touch(mode=0o600)
+    (home / "config" / ".env").write_text("ANTHROPIC_API_KEY=a-key\n")
+    assert "doctor will find" not in typed("--home", str(home), "init", f"--target={target}").text
+    (home / "config" / "policy.yaml").write_text("budget: none\n")
+    assert "doctor will find first: settings: " in typed("--home", str(home), "init", f"--target={target}").text
+
+
 def test_a_key_is_asked_for_before_anything_is_begun(stage: Stage) -> None:
     (stage.home.config / ".env").unlink()
     done = at(stage, "run-day")

@@ -7,6 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from PIL import Image
 
 from sisimpur.agents.orchestrator.reports import report_notice
@@ -21,7 +24,7 @@ from sisimpur.agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLEN
 from sisimpur.agents.orchestrator.reports.report_text import evening, morning
 from sisimpur.agents.orchestrator.reports.report_words import few, in_sentences, left_by_hour
 from sisimpur.shared.model.lifecycle import Event, State
-from sisimpur.shared.model.text import harmless
+from sisimpur.shared.model.text import as_said, harmless
 from sisimpur.shared.model.work import Priority
 from sisimpur.shared.money.ticket import Spending
 from sisimpur.shared.money.token_budget import NANO, Totals
@@ -403,6 +406,78 @@ def test_a_hostile_title_stays_one_harmless_line_everywhere(title: str) -> None:
         assert "x" * 1_001 not in text
     headings = [line for line in said[0].splitlines() if line.startswith("## ")]
     assert headings == [f"## {h}" for h in HEADINGS]
+
+
+SIGNS = [
+    *"#*_~`|\\>+-=[]()!1.x \n",
+    "**",
+    "__init__",
+    "~~",
+    "||",
+    "* ",
+    "- ",
+    "1. ",
+    "# ",
+    "-# ",
+    "```",
+    "---",
+    "[x] ",
+    "a_b",
+]
+MARKED = st.lists(st.sampled_from(SIGNS), min_size=1, max_size=12).map("".join)
+
+
+def built(markdown: str) -> list[str]:
+    """What a reader of Markdown makes of it, without the words."""
+    page = MarkdownIt("commonmark").enable(["strikethrough", "table"]).parse(markdown)
+    inner = [part for token in page for part in (token, *(token.children or ()))]
+    return [f"{one.type} {one.content if one.type == 'code_inline' else ''}" for one in inner if one.type != "text"]
+
+
+def pages(text: str) -> list[str]:
+    account = replace(
+        WORKED,
+        goals=(GoalAccount(text, Priority.HIGH, (replace(MERGED, title=text, note=text),)),),
+        others=tuple(replace(task, title=text, note=text, asks=(text,)) for task in (FAILED, ASKING, WAITING)),
+        plan=PlanAccount((text,), 1),
+        deferred=(text,),
+        questions=(QuestionAccount(text, "g-5"),),
+        guards=(text,),
+        blocked=(text,),
+    )
+    notice = report_notice.evening(account, CALL)
+    parts = [part.text for part in notice.sections]
+    return [evening(account, CALL), morning(account, account, CALL), *parts]
+
+
+@given(MARKED.filter(lambda text: text.strip() not in ("", "`")))
+def test_no_mark_of_a_title_changes_what_a_page_is_built_of(text: str) -> None:
+    assert [*map(built, pages(text))] == [*map(built, pages("plain"))]
+
+
+@pytest.mark.parametrize(
+    "text", ["-1 is returned", "--version prints", "snake_case and 2 * 3", "a | b", "#tag", "1.5 s"]
+)
+def test_what_means_nothing_in_markdown_stays_letter_by_letter(text: str) -> None:
+    assert as_said(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("**bold** __init__", r"\*\*bold\*\* \_\_init\_\_"),
+        ("1. first", r"1\. first"),
+        ("# Plan", r"\# Plan"),
+        ("C:\\", "C:\\\\"),
+    ],
+)
+def test_what_would_mean_something_is_marked_off(text: str, told: str) -> None:
+    assert as_said(text) == told
+
+
+@given(MARKED)
+def test_what_is_marked_off_is_marked_off_once(text: str) -> None:
+    assert as_said(as_said(text, 999), 999) == as_said(text, 999)
 
 
 HEADINGS = (

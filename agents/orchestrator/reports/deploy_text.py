@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sisimpur.shared.model.deployment import Deploy, DeployStage
-from sisimpur.shared.model.text import NOTE, TITLE, begin_and_end, bullets, harmless
+from sisimpur.shared.model.text import NOTE, TITLE, as_said, begin_and_end, bullets, harmless, literal
 from sisimpur.shared.notify.notice import Notice, Tone
 
 if TYPE_CHECKING:  # `deploys` says some of these words, and loads no account of a day
@@ -55,12 +55,12 @@ def line(one: DeployAccount, day: str) -> str:
 
 def _whose(one: DeployAccount) -> str:
     if one.task:
-        return f" (**{harmless(one.title or one.task, TITLE)}**, `{one.task}`)"
+        return f" (**{as_said(one.title or one.task, TITLE)}**, `{one.task}`)"
     return _called(one.title)
 
 
 def _called(subject: str) -> str:
-    return f" ({harmless(subject, TITLE)})" if subject else ""
+    return f" ({as_said(subject, TITLE)})" if subject else ""
 
 
 def how_it_went(one: DeployAccount, day: str) -> str:
@@ -141,7 +141,7 @@ def _told(one: DeployAccount, running: str, command: str) -> tuple[str, Tone, li
 
 
 def _name(one: DeployAccount) -> str:
-    return harmless(one.title, 150) or short(one.deploy.commit)
+    return as_said(one.title, 150) or short(one.deploy.commit)
 
 
 def _live(one: DeployAccount) -> str:
@@ -209,7 +209,7 @@ def _by_hand(deploy: Deploy, command: str) -> str:
 
 def cut(why: str, most: int = NOTE) -> str:
     """One harmless line; of a long one its begin and its end. Never nothing."""
-    return begin_and_end(harmless(why, max(len(why) * 2, 1)), most) or "nobody knows why"
+    return literal(begin_and_end(harmless(why, max(len(why) * 2, 1)), most)) or "nobody knows why"
 
 
 def short(commit: str) -> str:

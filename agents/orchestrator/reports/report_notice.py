@@ -12,7 +12,7 @@ from sisimpur.agents.orchestrator.reports.reflection import in_one_line
 from sisimpur.agents.orchestrator.reports.report_text import morning_sections
 from sisimpur.agents.orchestrator.reports.report_words import SHORT, brief, headline, named, section
 from sisimpur.shared.model.deployment import DeployStage
-from sisimpur.shared.model.text import bullets, harmless
+from sisimpur.shared.model.text import as_said, bullets
 from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone
 from sisimpur.shared.store.plan_book import Trouble
 
@@ -61,7 +61,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Money", bullets(text.money(account, command))),
         *section("How it goes", bullets(in_one_line(account.reflection))),
         *section("Tomorrow", brief(text.tomorrow(account))),
-        *section("Not delivered", brief(map(harmless, account.unsent))),
+        *section("Not delivered", brief(map(as_said, account.unsent))),
     )
 
 
@@ -81,40 +81,38 @@ def _tone(account: DayAccount) -> Tone:
 def asks(day: str, task: TaskAccount, attempt: int, command: str) -> Notice:
     """A change waits for the owner. Other reasons are another message, and so is another attempt's change."""
     key = f"{day}:{task.id}:waiting-{attempt}-{digest(chr(10).join(task.asks))}"
-    text = "\n\n".join((named(task), bullets(map(harmless, task.asks)), report_text.answer(task, command)))
-    return Notice(key, f"Waits for you: {harmless(task.title, 150)}", text, Tone.ATTENTION)
+    text = "\n\n".join((named(task), bullets(map(as_said, task.asks)), report_text.answer(task, command)))
+    return Notice(key, f"Waits for you: {as_said(task.title, 150)}", text, Tone.ATTENTION)
 
 
 def gave_up(day: str, task: TaskAccount, attempt: int, command: str) -> Notice:
     """Again after a retry is another message, also for the same reason."""
     key = f"{day}:{task.id}:failed-{attempt}-{digest(task.note)}"
-    text = "\n\n".join((named(task), harmless(task.note, 1_000), report_text.retry(task, command)))
-    return Notice(key, f"Failed: {harmless(task.title, 150)}", text, Tone.BAD)
+    text = "\n\n".join((named(task), as_said(task.note, 1_000), report_text.retry(task, command)))
+    return Notice(key, f"Failed: {as_said(task.title, 150)}", text, Tone.BAD)
 
 
 def phase_failed(day: str, trouble: Trouble) -> Notice:
     key = f"{day}:phase:{trouble.phase}-{digest(trouble.text)}"
-    return Notice(key, f"{day}: a problem in {trouble.phase}", harmless(trouble.text, 1_000), Tone.BAD)
+    return Notice(key, f"{day}: a problem in {trouble.phase}", as_said(trouble.text, 1_000), Tone.BAD)
 
 
 def outage(day: str, service: str, verb: str, words: str) -> Notice:
     title = f"{day}: {service} {verb}"
     again = "It is tried again from time to time; nothing is lost."
-    text = f"{harmless(words, 1_000)}\n\n{again}" if words else "Work goes on."
+    text = f"{as_said(words, 1_000)}\n\n{again}" if words else "Work goes on."
     return Notice(f"{day}:outage:{service}", title, text, Tone.ATTENTION if words else Tone.GOOD)
 
 
 def model_paused(day: str, reason: str) -> Notice:
-    return Notice(
-        f"{day}:paused-model:{digest(reason)}", f"{day}: a model is paused", harmless(reason, 1_000), Tone.BAD
-    )
+    return Notice(f"{day}:paused-model:{digest(reason)}", f"{day}: a model is paused", as_said(reason, 1_000), Tone.BAD)
 
 
 def cap(day: str, which: str, text: str, is_reached: bool) -> Notice:
     """`which`: what makes it one message: a day's cap is nearly used once, and reached once; a raised one again."""
     title = "A cap is reached" if is_reached else "A cap is nearly used"
     return Notice(
-        f"{day}:cap:{which}", f"{day}: {title.lower()}", harmless(text), Tone.BAD if is_reached else Tone.ATTENTION
+        f"{day}:cap:{which}", f"{day}: {title.lower()}", as_said(text), Tone.BAD if is_reached else Tone.ATTENTION
     )
 
 

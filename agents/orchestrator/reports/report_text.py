@@ -32,7 +32,7 @@ from sisimpur.agents.orchestrator.reports.report_words import (
 )
 from sisimpur.agents.orchestrator.roadmap.roadmap import RoadmapAccount
 from sisimpur.shared.model.naming import is_upkeep
-from sisimpur.shared.model.text import NOTE, TITLE, bullets, counted, harmless
+from sisimpur.shared.model.text import NOTE, TITLE, as_said, bullets, counted
 from sisimpur.shared.money.token_budget import in_dollars
 from sisimpur.shared.notify.notice import Section
 
@@ -61,11 +61,11 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Went wrong", few(wrong(account))),
         *section("Waits for you", few(waiting(account, command))),
         *section("How it goes", bullets(how_it_goes(account.reflection))),
-        *section("Your notes", few(map(harmless, account.guards))),
+        *section("Your notes", few(map(as_said, account.guards))),
         *section("Money", "\n\n".join(filter(None, (bullets(money(account, command)), _burn_down(account))))),
         *section("Board", _board(account)),
         *section("Tomorrow", few(tomorrow(account))),
-        *section("Not delivered", few(map(harmless, account.unsent))),
+        *section("Not delivered", few(map(as_said, account.unsent))),
     )
 
 
@@ -91,7 +91,7 @@ def asked(account: DayAccount) -> Iterator[str]:
 def _goal(goal: GoalAccount) -> str:
     so_far = f"; {in_dollars(goal.cost)} so far" if goal.cost else ""
     of_day = f", {in_dollars(goal.cost_of_day)} of it on this day" if goal.cost_of_day else ""
-    return f"**{harmless(goal.title)}** ({goal.priority}): {came_of(goal)}{so_far}{of_day}"
+    return f"**{as_said(goal.title)}** ({goal.priority}): {came_of(goal)}{so_far}{of_day}"
 
 
 def shipped(account: DayAccount) -> Iterator[str]:
@@ -99,7 +99,7 @@ def shipped(account: DayAccount) -> Iterator[str]:
 
 
 def _shipped(task: TaskAccount) -> str:
-    facts = [harmless(task.note), _cost(task)]
+    facts = [as_said(task.note), _cost(task)]
     facts += [counted(task.new_tests, "new test")] if task.new_tests else []
     facts += [points(task.coverage)] if task.coverage is not None else []
     return f"{named(task)}: {', '.join(facts)}"
@@ -112,12 +112,12 @@ def _cost(task: TaskAccount) -> str:
 def looked_up(account: DayAccount, most: int = NOTE) -> Iterator[str]:
     """Each question with what is recommended (`most` characters of it), and the note that tells more."""
     for one in account.research:
-        yield f"**{harmless(one.question, TITLE)}**: {harmless(one.recommendation, most)} → `{one.note}`"
+        yield f"**{as_said(one.question, TITLE)}**: {as_said(one.recommendation, most)} → `{one.note}`"
 
 
 def learned(account: DayAccount) -> Iterator[str]:
     """What was added to memory, and whether all of it helps; nothing on a day without work."""
-    yield from (harmless(line) for line in account.learned)
+    yield from (as_said(line) for line in account.learned)
     if account.lessons_used and account.kind == "worked":
         yield f"lessons helped {account.lessons_passed} of {counted(account.lessons_used, 'time')} so far"
 
@@ -128,18 +128,18 @@ def learned(account: DayAccount) -> Iterator[str]:
 def failed(account: DayAccount, command: str) -> Iterator[str]:
     """Of this day, each with its reason and the command that answers."""
     for task in account.failed:
-        yield f"{named(task)}: {harmless(task.note)} → {retry(task, command)}"
+        yield f"{named(task)}: {as_said(task.note)} → {retry(task, command)}"
 
 
 def wrong(account: DayAccount) -> Iterator[str]:
     """Phases that had a problem, what stops the spending, what an engine was refused, what nobody touches."""
-    yield from (f"{trouble.phase}: {harmless(trouble.text)}" for trouble in account.troubles)
+    yield from (f"{trouble.phase}: {as_said(trouble.text)}" for trouble in account.troubles)
     if account.stopped:
-        yield f"nothing is spent: {harmless(account.stopped)}"
+        yield f"nothing is spent: {as_said(account.stopped)}"
     for task in account.tasks:
         if task.refused and task.is_of_the_day:
-            yield f"{named(task)}: {harmless('its engine was refused to write ' + ', '.join(task.refused))}"
-    yield from (harmless(line) for line in account.blocked)
+            yield f"{named(task)}: {as_said('its engine was refused to write ' + ', '.join(task.refused))}"
+    yield from (as_said(line) for line in account.blocked)
 
 
 def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str]:
@@ -152,7 +152,7 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
         yield f"{named(task)} has failed → {retry(task, command)}"
     for task in account.stuck:
         ways = ", ".join(f"`{command} {way}`" for way in task.ways)
-        yield f"{named(task)} {harmless(task.stuck, most)} → one of: {ways}"
+        yield f"{named(task)} {as_said(task.stuck, most)} → one of: {ways}"
     for question in account.questions:
         typed = f", or type `{command} answer {question.id} '...'`" if question.id else ""
         yield f"{in_sentences(question.text, max(most, QUESTION))} → reword or remove it in VISION.md{typed}"
@@ -223,7 +223,7 @@ def _board(account: DayAccount) -> str:
 
 def _titles(tasks: Sequence[TaskAccount]) -> str:
     rest = f", and {len(tasks) - 5} more" if len(tasks) > 5 else ""
-    return ", ".join(f"{harmless(task.title, 60)} (`{task.id}`)" for task in tasks[:5]) + rest
+    return ", ".join(f"{as_said(task.title, 60)} (`{task.id}`)" for task in tasks[:5]) + rest
 
 
 def tomorrow(account: DayAccount) -> Iterator[str]:
@@ -231,10 +231,10 @@ def tomorrow(account: DayAccount) -> Iterator[str]:
     yield from (f"goes on: {named(task)}" for task in going_on[:5])
     if len(going_on) > 5:
         yield f"and {len(going_on) - 5} more tasks"
-    yield from (f"does not go on: {named(task)} {harmless(task.held_up, NOTE)}" for task in account.held_up[:5])
+    yield from (f"does not go on: {named(task)} {as_said(task.held_up, NOTE)}" for task in account.held_up[:5])
     again = [goal.title for goal in account.goals if goal.is_again and goal.title not in account.deferred]
-    yield from (f"to be planned: {harmless(title)}" for title in account.deferred)
-    yield from (f"to be planned again: {harmless(title)}" for title in again)
+    yield from (f"to be planned: {as_said(title)}" for title in account.deferred)
+    yield from (f"to be planned again: {as_said(title)}" for title in again)
     if not (going_on or account.deferred or again):
         others = "answer what waits, or " if account.waiting else ""
         move = ", or move one in ROADMAP.md" if any(goal.placed for goal in account.goals) else ""
@@ -263,12 +263,12 @@ def morning_sections(today: DayAccount, yesterday: DayAccount | None, command: s
         *before,
         *section("Deployed", brief(_deployed(today, yesterday, command))),
         *section("Waits for you", brief(waiting(today, command, SHORT))),
-        *section("Your notes", brief(map(harmless, today.guards))),
+        *section("Your notes", brief(map(as_said, today.guards))),
         *section("Went wrong today", brief(wrong(today))),
         *section("Plan for today", brief(_plan(today))),
         *section("Roadmap", brief(roadmap(today.roadmap))),
         *section("Looked up", brief(looked_up(today, SHORT))),
-        *section("Not delivered", brief(map(harmless, today.unsent))),
+        *section("Not delivered", brief(map(as_said, today.unsent))),
     )
 
 
@@ -298,21 +298,21 @@ def _plan(today: DayAccount) -> Iterator[str]:
     if today.plan.tasks:
         few = counted(len(today.plan.tasks), "task")
         yield f"{few}, probably about {in_dollars(today.plan.forecast)} of {in_dollars(today.spent.cap)}"
-    yield from (harmless(title) for title in today.plan.tasks)
-    yield from (f"left for another day: {harmless(title)}" for title in today.deferred)
-    yield from (f"upkeep: {harmless(line)}" for line in today.plan.upkeep)
+    yield from (as_said(title) for title in today.plan.tasks)
+    yield from (f"left for another day: {as_said(title)}" for title in today.deferred)
+    yield from (f"upkeep: {as_said(line)}" for line in today.plan.upkeep)
 
 
 def roadmap(account: RoadmapAccount) -> Iterator[str]:
     """This week's milestone, what is next, the end; what the owner has to know of his file."""
     if account.problem:
-        yield harmless(account.problem)
+        yield as_said(account.problem)
     if account.goals:
         yield f"week of {account.week}: {account.done} of {counted(account.goals, 'goal')} done"
     if account.next:
-        yield f"next: {', '.join(harmless(title, SHORT) for title in account.next)}"
+        yield f"next: {', '.join(as_said(title, SHORT) for title in account.next)}"
     if account.ends:
         later = f", but for {counted(account.later, 'goal')} below Later" if account.later else ""
         yield f"all of it probably by {account.ends}{later}; {account.pace}"
     for text in account.own:
-        yield f"“{harmless(text, SHORT)}” in ROADMAP.md is no goal: only VISION.md says what is wanted"
+        yield f"“{as_said(text, SHORT)}” in ROADMAP.md is no goal: only VISION.md says what is wanted"

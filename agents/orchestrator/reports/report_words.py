@@ -1,4 +1,4 @@
-"""The small words of reports: titles of strangers made harmless, amounts, counts, commands. Pure."""
+"""The small words of reports: titles of strangers made as_said, amounts, counts, commands. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sisimpur.shared.model.lifecycle import Event, State
-from sisimpur.shared.model.text import TITLE, bullets, counted, harmless
+from sisimpur.shared.model.text import TITLE, as_said, bullets, counted, harmless, literal
 from sisimpur.shared.money.token_budget import amount, in_dollars
 
 if TYPE_CHECKING:  # `status` and `budget` say some of these words, and load no account of a day
@@ -32,13 +32,13 @@ def in_sentences(text: str, most: int) -> str:
     """Harmless words, whole, or as many whole sentences of them as there is room for."""
     line = harmless(text, len(text) + most)
     if len(line) <= most:
-        return line
+        return literal(line)
     end = max(line.rfind(mark, 0, most) for mark in (". ", "? ", "! ", "; "))
-    return f"{harmless(line[: end + 1])} […]" if end > most // 4 else harmless(text, most)
+    return f"{as_said(line[: end + 1])} […]" if end > most // 4 else as_said(text, most)
 
 
 def named(task: TaskAccount) -> str:
-    return f"**{harmless(task.title, TITLE)}** (`{task.id}`)"
+    return f"**{as_said(task.title, TITLE)}** (`{task.id}`)"
 
 
 def answers(task: str, command: str) -> str:
@@ -143,7 +143,7 @@ def came_of(goal: GoalAccount) -> str:
     words += ["for another day"] if goal.is_deferred else []
     words += [goal.placed] if goal.placed else []
     words += [f"on {goal.grows_on}"] if goal.grows_on else []
-    words += [harmless(goal.told)] if goal.told else []
+    words += [as_said(goal.told)] if goal.told else []
     return ", ".join(words) or "not planned yet"
 
 
