@@ -17,9 +17,10 @@ from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.views.tasks import snapshot
-from sisimpur.cli.wiring.records import Records, find, fits, open_records
+from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.naming import fits
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.money.ledger import OwnerAdjustments
 from sisimpur.shared.money.token_budget import cents, dollars

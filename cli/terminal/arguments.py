@@ -33,6 +33,7 @@ class Arguments:
     target: str = ""
     branch: str = ""
     id: str = ""
+    number: int | None = None
     until: str = ""
     wait: int | None = None  # minutes; 0: until nothing waits for the owner
     dry_run: bool = False

@@ -95,7 +95,7 @@ class CommandLine(argparse.ArgumentParser):
 
 def make_parser() -> CommandLine:
     commands = CommandLine()
-    for add_group in (_days, _answers, _views, _logs, _money, _deploys, _set_up, _developers):
+    for add_group in (_days, _answers, _views, _trace, _logs, _money, _deploys, _set_up, _developers):
         add_group(commands)
     return commands
 
@@ -221,6 +221,22 @@ def _views(commands: CommandLine) -> None:
         "memory --forget 3",
     )
     memory.add_argument("--forget", type=int, metavar="NUMBER", help="delete one, for good")
+
+
+def _trace(commands: CommandLine) -> None:
+    trace = commands.view(
+        LOOKING,
+        "trace",
+        "views.trace:trace",
+        "draw what was done for a goal: from VISION.md to its deploys, with time, money and outcome",
+        "trace 20261122-01",
+        "trace deploy 3",
+    )
+    named = "a goal or a task, or how its id begins or ends; a commit; with a NUMBER: `pr` or `deploy`"
+    trace.add_argument("id", metavar="NAME", help=named)
+    trace.add_argument(
+        "number", nargs="?", default=None, type=int, metavar="NUMBER", help="of the pull request or deploy"
+    )
 
 
 def _logs(commands: CommandLine) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from sisimpur.cli.terminal.arguments import DONE, INTERRUPTED, Arguments
 from sisimpur.cli.terminal.printing import plain
-from sisimpur.cli.wiring.records import fits, require_home
+from sisimpur.cli.wiring.records import require_home
+from sisimpur.shared.model.naming import fits
 from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.log import Line, Tail, moment, newest

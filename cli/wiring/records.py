@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from sisimpur.cli.terminal.arguments import AIDER
 from sisimpur.shared.config.settings import Settings, load
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
+from sisimpur.shared.model.naming import fits
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import Clock, SystemClock
@@ -272,12 +273,6 @@ def aider_python(configured: str) -> Path:
     if not python.exists():
         raise Misconfigured(f"the coding engine is not installed ({python} is missing); type: make setup")
     return python
-
-
-def fits(id_: str, typed: str) -> bool:
-    """Tell whether an id begins so, or its last part is this: `20261120-01` is `01` and `1`, `g-1f3a2b` is `1f3a2b`."""
-    last = id_.rpartition("-")[2]
-    return bool(typed) and (id_.startswith(typed) or typed in (last, last.lstrip("0")) or id_.endswith(f"-{typed}"))
 
 
 def find(store: TaskStore, id_: str, usual: Collection[State] = ()) -> tuple[str, State]:

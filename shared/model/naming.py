@@ -75,6 +75,12 @@ def attempt_ref(task_id: str, attempt: int) -> str:
     return f"refs/attempts/{_checked(task_id)}.a{attempt}"
 
 
+def fits(id_: str, typed: str) -> bool:
+    """Tell whether an id begins so, or its last part is this: `20261120-01` is `01` and `1`, `g-1f3a2b` is `1f3a2b`."""
+    last = id_.rpartition("-")[2]
+    return bool(typed) and (id_.startswith(typed) or typed in (last, last.lstrip("0")) or id_.endswith(f"-{typed}"))
+
+
 def _is_reference(part: str) -> bool:
     return ".." not in part and not part.endswith((".", ".lock"))
 

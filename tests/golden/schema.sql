@@ -1,4 +1,4 @@
-pragma user_version = 31;
+pragma user_version = 32;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER call_added after insert on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
 CREATE TRIGGER call_changed after update on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
@@ -479,6 +479,8 @@ CREATE INDEX calls_capped on calls (day, day_cap) where state = 'refused' and co
 CREATE INDEX calls_lost on calls (id) where state = 'lost';
 CREATE INDEX calls_open on calls (id) where state = 'open';
 CREATE INDEX calls_settled on calls (task, amount) where state = 'settled';
+CREATE INDEX deploys_by_commit on deploys (commit_id);
+CREATE INDEX deploys_by_time on deploys (place, begun_at);
 CREATE INDEX intents_by_outcome on intents (external_id) where state = 'done';
 CREATE INDEX intents_by_task on intents (task, kind);
 CREATE INDEX lesson_uses_by_try on lesson_uses (task, attempt);
@@ -491,6 +493,7 @@ CREATE INDEX task_events_by_task on task_events (task, id);
 CREATE INDEX task_events_by_time on task_events (at);
 CREATE INDEX task_events_ends on task_events (task, id, to_state);
 CREATE INDEX task_events_open on task_events (done) where done = 0;
+CREATE INDEX tasks_by_end on tasks (ltrim(replace(id, rtrim(id, replace(id, '-', '')), ''), '0'));
 CREATE INDEX tasks_by_goal on tasks (goal_id, wording);
 CREATE INDEX tasks_on_branches on tasks (branch, id) where branch <> '';
 CREATE INDEX tickets_by_task on tickets (task, id);

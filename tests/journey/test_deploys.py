@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 from sisimpur.cli.terminal.arguments import CHECKOUT
+from sisimpur.cli.views.trace import drawn
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.record.trace import tree
+from sisimpur.shared.record.trace_reader import TraceReader
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
@@ -46,6 +50,27 @@ def stage(tmp_path: Path, model: ScriptedModel, live: Site) -> Make:
 
 def head(day: Stage) -> str:
     return day.forge("rev-parse", "main")
+
+
+def traced(day: Stage, deploy: int) -> list[str]:
+    """From the goal to the last deploy, without what belongs to the gates, and what it cost is what the day cost."""
+    with day.records() as records:
+        reader = TraceReader(records.db)
+        anchor = reader.find("deploy", deploy)
+        root = tree(*reader.read(anchor), anchor)
+        assert (
+            root.cost.amount + root.parts[0].cost.amount + reading(records)
+            == records.spending.totals(records.day(), 0).used
+        )
+    lines = list(drawn(root))
+    assert [line for line in lines if line.startswith("=>")] == [line for line in lines if f"deploy {deploy}  " in line]
+    told = ("goal", "task", "attempt", "merge", "deploy", "revert")
+    return [word for line in lines if (word := line[21:].strip(" │├└─").split()[0]) in told]
+
+
+def reading(records: Records) -> int:
+    """What the look at VISION.md took: it is no goal's."""
+    return sum(share.spent for share in records.spending.breakdown() if share.agent == "orchestrator")
 
 
 # --- healthy -------------------------------------------------------------------------------------------------
@@ -85,6 +110,9 @@ def test_what_is_sick_at_staging_comes_back_is_taken_back_and_is_tried_again(sta
     assert day.states() == {ID: "completed"}
     assert day.forge("show", "main:app.py") == BETTER["app.py"].strip()
     assert live.runs("staging") == live.runs("production") == head(day)
+    live_at_both = ["deploy", "deploy"]
+    first, second = ["attempt", "merge", "deploy", "revert", *live_at_both], ["attempt", "merge", *live_at_both]
+    assert traced(day, bad.number) == ["goal", "task", *first, *second]
 
 
 def test_what_is_sick_only_in_production_comes_back_there(stage: Make, live: Site) -> None:

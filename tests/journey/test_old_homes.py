@@ -87,6 +87,7 @@ MOVES: Mapping[str, tuple[str, ...]] = {
 VIEWS = (
     *("status", "tasks", "prs", "budget", "roadmap", "deploys", "memory", "research", "doctor"),
     *(f"show {TASKS[name]}" for name in ("sum", "visitors", "lamp", "sign", "greeting")),
+    *(f"trace {TASKS[name]}" for name in ("sum", "room0", "greeting")),
 )
 
 
