@@ -205,7 +205,7 @@ def test_ten_thousand_files_are_read_within_seconds(home: Home, store: TaskStore
     assert len(store.all()) == 10_000
     assert (
         time.process_time() - began < 4
-    )  # counted lines cost time, too; the benchmark has the honest figure; this only notices a factor
+    )  # lines are counted; this only notices a factor
 
 
 # --- read again ----------------------------------------------------------------------------------------------
