@@ -271,7 +271,7 @@ INDEPENDENT = "a test written from the task's words alone, by somebody who has n
 def evidence_text(evidence: Evidence) -> str:
     """Evidence about this change. The suite's whole counts are left out: other tasks change them too."""
     lines = [
-        f"failing: {evidence.failed}",
+        f"failing: {_failing(evidence)}",
         f"new or changed tests that fail without the change: {_named(evidence.proving)}",
         f"other new tests: {_named(test for test in evidence.new_tests if test not in evidence.proving)}",
         f"coverage: {_coverage(evidence)}",
@@ -281,6 +281,14 @@ def evidence_text(evidence: Evidence) -> str:
         *([f"{INDEPENDENT} {one_line(evidence.independent, 1_500)}"] if evidence.independent else []),
     ]
     return "\n".join(lines)[:LONGEST]
+
+
+def _failing(evidence: Evidence) -> str:
+    """How many tests fail; who reads a number alone takes old failures for the change's."""
+    told = (
+        f"{evidence.failed} ({evidence.failing_before} on the base; each that the change has broken is a problem below)"
+    )
+    return told if evidence.failed else "0"
 
 
 def findings_text(findings: Sequence[Finding]) -> str:

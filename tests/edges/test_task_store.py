@@ -203,9 +203,7 @@ def test_ten_thousand_files_are_read_within_seconds(home: Home, store: TaskStore
         drop(home, f"t{number}.md", GOOD, FOLDERS[number % len(FOLDERS)])
     began = time.process_time()
     assert len(store.all()) == 10_000
-    assert (
-        time.process_time() - began < 4
-    )  # lines are counted; this only notices a factor
+    assert time.process_time() - began < 4  # lines are counted; this only notices a factor
 
 
 # --- read again ----------------------------------------------------------------------------------------------

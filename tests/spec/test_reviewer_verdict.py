@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sisimpur.agents.reviewer.agent import Reviewer, ReviewLimits
 from sisimpur.agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply, SetAside, history
+from sisimpur.agents.reviewer.diff_analyzer import evidence_text
 from sisimpur.agents.reviewer.rules.lint_rules import BEFORE
 from sisimpur.shared.llm import llm_client
 from sisimpur.shared.llm.prompts import Prompts
@@ -688,3 +689,10 @@ def test_no_answer_overrules_a_rule_or_leaves_the_form_of_a_verdict(reply: Revie
 
 def test_findings_of_a_verdict_are_findings() -> None:
     assert all(isinstance(one, Finding) for one in review(approve(complaint(5, LOW))).verdict.findings)
+
+
+def test_the_reviewer_is_told_which_failures_were_there_before() -> None:
+    """Held against a right change on a red base, a bare number had it sent back."""
+    told = evidence_text(replace(GREEN, failed=2, failing_before=2))
+    assert told.startswith("failing: 2 (2 on the base; each that the change has broken is a problem below)\n")
+    assert evidence_text(GREEN).startswith("failing: 0\n")
