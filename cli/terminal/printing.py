@@ -37,17 +37,13 @@ def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
     groups = list(groups)
     if groups:
         print(f"\n{heading}:")
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         for first, *rest in groups[:MOST_SHOWN]:
-            print_line(first)
+            print(wrapped(plain(first), width))
             for line in rest:
                 print(f"      {plain(line)}")
         if len(groups) > MOST_SHOWN:
             print(f"  … and {len(groups) - MOST_SHOWN} more")
-
-
-def print_line(line: str) -> None:
-    """Print a line of a list; a terminal breaks none in the middle of a word."""
-    print(wrapped(plain(line), shutil.get_terminal_size().columns if sys.stdout.isatty() else 0))
 
 
 def wrapped(line: str, width: int) -> str:

@@ -17,9 +17,9 @@ from sisimpur.cli.terminal.printing import (
     command,
     money,
     pasteable,
+    plain,
     print_groups,
     print_json,
-    print_line,
     print_list,
 )
 from sisimpur.cli.views.daemon_state import (
@@ -72,9 +72,9 @@ def status(arguments: Arguments) -> int:
         return print_json(facts)
     print(f"{facts['home']}: {who_works(facts, arguments.home, now)}; target {facts['target']}")
     for line in what_it_waits_for(facts, arguments.home, now):
-        print_line(line)
+        print(f"  {line}")
     for run in facts["runs"]:
-        print_line(_run_line(run))
+        print(plain(f"  {_run_line(run)}"))
     for line in facts["deploys"]:
         print(line)
     if facts["deploys_as"]:
@@ -83,7 +83,7 @@ def status(arguments: Arguments) -> int:
     for period in ("today", "month"):
         amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
         print(f"{period}: {amounts}")
-    print_groups("waits for you", (answer_lines(answer) for answer in facts["answers"]))
+    print_groups("waits for you", (_group(answer) for answer in facts["answers"]))
     print_list("problems of today", (pasteable(text, arguments.home) for text in facts["problems"]))
     print_list("set aside", facts["set_aside"])
     for heading in MOVING:
@@ -324,16 +324,11 @@ def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnsw
         yield PendingAnswer(one.task, text, typed, tuple(others), "stuck", one.title, (one.words,))
 
 
-def answer_lines(answer: dict[str, Any]) -> list[str]:
-    """Group what waits for people: of several reasons the first, as long as it is no half screen."""
-    others = [f"or: {', '.join(answer['others'])}"] if answer["others"] else []
-    if not answer["task"]:
-        return [answer["text"], answer["command"], *others]
-    more, text = f" … (the rest: show {answer['task']})", answer["text"]
-    if answer["kind"] == "change" and answer["reasons"]:
-        first = f"{answer['task']}  {answer['title']}: {answer['reasons'][0]}"
-        text = text if text == first else f"{shortened(first, LONGEST_WHY - len(more))}{more}"
-    return [shortened(text, LONGEST_WHY, more), answer["command"], *others]
+def _group(answer: dict[str, Any]) -> list[str]:
+    """Group what waits for people: words that fill half a screen are read where the task is shown."""
+    others = [f"or, in its place: {', '.join(answer['others'])}"] if answer["others"] else []
+    text = shortened(answer["text"], LONGEST_WHY, f" … (the rest: show {answer['task']})")
+    return [text if answer["task"] else answer["text"], answer["command"], *others]
 
 
 # --- what runs ------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from sisimpur.cli.terminal.printing import wrapped
 from sisimpur.cli.views.budget import by_week
-from sisimpur.cli.views.status import PendingAnswer, answer_lines
 from sisimpur.shared.money.token_budget import Totals
 
 WORDS = st.lists(st.text("abc-/ক", min_size=1, max_size=30), min_size=1, max_size=30)
@@ -35,13 +34,3 @@ def test_weeks_begin_on_mondays_and_add_up_to_the_days(spent: dict[date, int]) -
     for monday, row in zip(mondays, rows, strict=True):
         of_week = sum(nano for day, nano in spent.items() if timedelta() <= day - monday < timedelta(7))
         assert abs(float(row[1]) - of_week * 10**5 / 10**9) <= 0.0001
-
-
-@given(st.lists(st.text("ab ", min_size=1, max_size=400), min_size=1, max_size=4))
-def test_of_several_reasons_the_screen_has_the_first_and_where_the_rest_is(reasons: list[str]) -> None:
-    text = f"20261120-03  Lock: {'; '.join(reasons)}"
-    answer = PendingAnswer("20261120-03", text, "approve 20261120-03", (), "change", "Lock", tuple(reasons))
-    line, *typed = answer_lines(vars(answer))
-    assert len(line) <= 300 and typed == ["approve 20261120-03"]
-    assert line == text if len(reasons) == 1 and len(text) <= 300 else line.endswith(" … (the rest: show 20261120-03)")
-    assert not any(f"; {reason}" in line for reason in reasons[1:])
