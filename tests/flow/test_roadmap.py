@@ -326,7 +326,7 @@ def test_a_bullet_of_the_owners_own_stays_and_the_report_reminds_him(stage: Stag
     tomorrow(stage, model, "b")
     assert f"`{IDS['c']}`\n  - ask Bob first\n- Buy *milk* for @everyone\n- [ ] Raise d" in text(stage)
     page = morning_page(stage, "2026-11-22")
-    assert "“Buy *milk* for @\u200beveryone” in ROADMAP.md is no goal: only VISION.md says what is wanted" in page
+    assert "“Buy \\*milk\\* for @\u200beveryone” in ROADMAP.md is no goal: only VISION.md says what is wanted" in page
     assert asked(model) == ["gcd", "efa", "b"] and "milk" not in stage.home.daily_plan.read_text()
 
 
