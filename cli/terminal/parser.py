@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from sisimpur.shared.model.naming import PLACES
 
 VERSION = "0.2.0"  # as in pyproject.toml
 PHASES = ("morning", "research", "planning", "work", "wrap_up")
+MOST = 1_000_000_000  # of a number that is typed
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "sisimpur" if IS_INSTALLED or os.path.basename(sys.argv[0]) == "sisimpur" else "main.py"
 TYPED = PROGRAM if PROGRAM == "sisimpur" else "python main.py"
@@ -118,7 +120,7 @@ def _days(commands: CommandLine) -> None:
         "--wait",
         nargs="?",
         const=0,
-        type=_minutes,
+        type=_number,
         metavar="MINUTES",
         help="stay while something waits for you, and use your answers as they come; at most so long",
     )
@@ -135,10 +137,11 @@ def _days(commands: CommandLine) -> None:
     plan.add_argument("--dry-run", action="store_true", required=True, help="change nothing (asks no model either)")
 
 
-def _minutes(typed: str) -> int:
-    if (minutes := int(typed)) <= 0:
-        raise ValueError
-    return minutes
+def _number(typed: str) -> int:
+    """Read a number that books and clocks can hold."""
+    if not re.fullmatch(r"[0-9]{1,10}", typed) or not 0 < int(typed) <= MOST:
+        raise argparse.ArgumentTypeError(f"type a number from 1 to {MOST}")
+    return int(typed)
 
 
 def _answers(commands: CommandLine) -> None:
@@ -220,7 +223,7 @@ def _views(commands: CommandLine) -> None:
         "show what was learned from earlier work, and whether it helps",
         "memory --forget 3",
     )
-    memory.add_argument("--forget", type=int, metavar="NUMBER", help="delete one, for good")
+    memory.add_argument("--forget", type=_number, metavar="NUMBER", help="delete one, for good")
 
 
 def _trace(commands: CommandLine) -> None:
@@ -235,7 +238,7 @@ def _trace(commands: CommandLine) -> None:
     named = "a goal or a task, or how its id begins or ends; a commit; with a NUMBER: `pr` or `deploy`"
     trace.add_argument("id", metavar="NAME", help=named)
     trace.add_argument(
-        "number", nargs="?", default=None, type=int, metavar="NUMBER", help="of the pull request or deploy"
+        "number", nargs="?", default=None, type=_number, metavar="NUMBER", help="of the pull request or deploy"
     )
 
 
@@ -274,7 +277,7 @@ def _money(commands: CommandLine) -> None:
         "correct the cost of a lost call",
         "write-off 417 --why 'the invoice does not name it'",
     )
-    lost.add_argument("call", type=int, metavar="CALL", help="its number; see: budget")
+    lost.add_argument("call", type=_number, metavar="CALL", help="its number; see: budget")
     lost.add_argument("--amount", default="0", metavar="AMOUNT", help="what it was billed at (default: 0)")
     lost.add_argument("--why", required=True, metavar="TEXT", help="how you know; kept in the book")
     commands.add(

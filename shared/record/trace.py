@@ -52,7 +52,7 @@ class TraceNode:
 
 @dataclass(frozen=True)
 class TraceAnchor:
-    """What a typed name stands for. `goal` empty: a task that the owner dropped into the backlog himself."""
+    """What a typed name stands for. `goal` empty: a task that the owner dropped into the backlog."""
 
     goal: str
     task: str

@@ -14,6 +14,7 @@ from sisimpur.shared.store.database import Database
 GOALS = ("", "g-", "p-", "n-", "i-", "m-")  # how the id of a goal begins
 MOST_NAMED = 5
 MOST_ENDS = 200  # tasks whose ids end alike
+PULL = re.compile(r"#?[0-9]{1,10}")
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 THESE = "in (select value from json_each(?))"
 BELOW = "select rowid from tasks where goal_id >= ?1 and goal_id < ?1 || '~'"
@@ -68,7 +69,7 @@ class TraceReader:
         if number is not None:
             yield from {"deploy": self._deploy, "pr": self._pull}.get(typed, lambda _: iter(()))(number)
             return
-        if typed.removeprefix("#").isdecimal():
+        if PULL.fullmatch(typed):
             yield from self._pull(int(typed.removeprefix("#")))
         if typed.startswith("#"):
             return

@@ -169,7 +169,7 @@ def test_a_call_takes_no_noticeable_time(model: ScriptedModel) -> None:
             began = time.monotonic()
             client.post(f"{model.url}/v1/messages", json=body(), headers=HEADERS)
             times.append(time.monotonic() - began)
-    assert sorted(times)[10] < 0.035  # each takes 40 ms if small packets wait for each other
+    assert sorted(times)[25] < 0.035  # each takes 40 ms if small packets wait for each other
 
 
 def test_only_this_machine_can_ask(model: ScriptedModel) -> None:

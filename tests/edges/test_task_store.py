@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -198,12 +200,22 @@ def test_crlf_is_read_like_lf(home: Home, store: TaskStore) -> None:
     assert store.read(State.BACKLOG, "t").spec == parse("t", GOOD, "t.md")
 
 
-def test_ten_thousand_files_are_read_within_seconds(home: Home, store: TaskStore) -> None:
+READS = """import sys, time
+from pathlib import Path
+from sisimpur.shared.store.task_store import TaskStore
+from sisimpur.shared.system.paths import Home
+store, began = TaskStore(Home(Path(sys.argv[1]))), time.process_time()
+print(len(store.all()), time.process_time() - began)"""
+
+
+def test_ten_thousand_files_are_read_within_two_seconds(home: Home) -> None:
+    """In a process of its own: in this one lines may be counted, which takes time."""
     for number in range(10_000):
         drop(home, f"t{number}.md", GOOD, FOLDERS[number % len(FOLDERS)])
-    began = time.process_time()
-    assert len(store.all()) == 10_000
-    assert time.process_time() - began < 4  # lines are counted; this only notices a factor
+    done = subprocess.run([sys.executable, "-c", READS, str(home.root)], check=True, capture_output=True, text=True)
+    count, seconds = done.stdout.split()
+    assert count == "10000"
+    assert float(seconds) < 2  # the benchmark has the honest figure; this only notices a factor
 
 
 # --- read again ----------------------------------------------------------------------------------------------

@@ -80,6 +80,8 @@ def test_a_name_leads_to_its_goal_and_the_node_is_in_the_tree(
         ("task", 1, "is called 'task 1'"),
         ("deploy", 1, "deploy 1 brought bad1ba2f, which is no change of a goal's"),
         ("'; drop table tasks --", None, "nothing that was done"),
+        ("9" * 5_000, None, "nothing that was done"),
+        ("#" + "9" * 20, None, "nothing that was done"),
     ],
 )
 def test_a_name_that_fits_none_or_several_says_so(books: Overheard, typed: str, number: int | None, words: str) -> None:

@@ -185,14 +185,14 @@ def test_the_same_test_red_once_more_is_the_coders(stage: Stage) -> None:
 
 
 def test_a_test_that_fails_now_and_then_is_qas(stage: Stage) -> None:
-    """The new test fails, passes when everything is run again, and fails once more; then it is written better."""
+    """The new test fails, and passes when everything is run again; then it is written better."""
     runs: list[str] = []
 
     def tests(files: Mapping[str, str]) -> Mapping[str, str]:
         found = suite(files)
         if "# shaky" in files["app.py"] and "test_sum" in files["tests/test_app.py"]:
             runs.append("")
-            found["tests/test_app.py::test_sum"] = "failed" if len(runs) in (1, 4) else "passed"
+            found["tests/test_app.py::test_sum"] = "failed" if len(runs) == 1 else "passed"
         return found
 
     stage.tests = tests

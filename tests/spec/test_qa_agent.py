@@ -514,6 +514,19 @@ def test_a_new_test_that_is_too_slow_only_while_lines_are_counted_is_proof(stage
     assert (found.flaky, found.proving, found.problems) == ((ROUND,), (ROUND,), ())
 
 
+def test_a_new_test_that_failed_once_is_for_its_writer_to_mend(stage: Stage) -> None:
+    """It is not excused as an old one is: nobody has seen it pass before."""
+    seen = Counter[str]()
+
+    def once(order: SuiteOrder) -> bool:
+        seen[order.commit] += 1
+        return order.commit != stage.base and seen[order.commit] == 1
+
+    stage.bench.spoils = failing(ROUND, once)
+    found = stage.given_change(OTHERWISE).check()
+    assert found.flaky == (ROUND,) and "a new test is flaky" in rules(found.problems) and found.is_red
+
+
 def test_of_each_file_it_is_told_what_tests_run_of_it_before_and_now() -> None:
     def counted(*missed: int, every: int = 9) -> SuiteRun:
         files = {"a.py": missed, "b.py": (1,)}
