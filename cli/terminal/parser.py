@@ -223,7 +223,7 @@ def _views(commands: CommandLine) -> None:
         "show what was learned from earlier work, and whether it helps",
         "memory --forget 3",
     )
-    memory.add_argument("--forget", type=_number, metavar="NUMBER", help="delete one, for good")
+    memory.add_argument("--forget", type=int, metavar="NUMBER", help="delete one, for good")
 
 
 def _trace(commands: CommandLine) -> None:

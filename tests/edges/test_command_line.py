@@ -284,9 +284,7 @@ def test_what_is_no_amount_is_said_with_what_to_write(typed: str, told: str) -> 
 
 
 @pytest.mark.parametrize("typed", ["0", "-1", "1.5", "1000000001", "9" * 5_000, "٣", "x"])
-@pytest.mark.parametrize(
-    "words", [("trace", "deploy"), ("write-off",), ("run-day", "--wait"), ("memory", "--forget")], ids=" ".join
-)
+@pytest.mark.parametrize("words", [("trace", "deploy"), ("write-off",), ("run-day", "--wait")], ids=" ".join)
 def test_a_number_that_no_book_and_no_clock_holds_is_wrong_usage(words: Sequence[str], typed: str) -> None:
     with pytest.raises(SystemExit) as ended:
         parse([*words, typed])
