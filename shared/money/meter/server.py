@@ -26,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.app import MeterApp
-from sisimpur.shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts
+from sisimpur.shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts, Talk, no_talk
 from sisimpur.shared.money.meter.upstream import Upstream, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.token_budget import Caps
@@ -44,8 +44,8 @@ DRAINING = 5.0  # seconds for calls in flight when the meter stops; then they ar
 class MeterSetup:
     """Places where a meter listens and sends, how long it waits, and who hears of it.
 
-    `log` gets an event's name and its fields, from the meter's own threads. `tcp` listens on a free port of 127.0.0.1
-    as well (`Meter.port`).
+    `log` gets an event's name and its fields, `talk` what was said, from the meter's own threads. `tcp` listens on a
+    free port of 127.0.0.1 as well (`Meter.port`).
     """
 
     socket: Path
@@ -53,6 +53,7 @@ class MeterSetup:
     log: Callable[[str, dict[str, Any]], None] = lambda _event, _fields: None
     timeouts: MeterTimeouts = field(default_factory=MeterTimeouts)
     tcp: bool = False
+    talk: Talk = no_talk
 
 
 class Meter:
@@ -120,7 +121,7 @@ class Meter:
     @contextlib.asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
         """Run in the server's thread: the line to the upstream belongs to its event loop."""
-        setup, book = self._setup, LedgerThread()
+        setup, book, talk = self._setup, LedgerThread(), LedgerThread("meter-talk")
         line = UpstreamClient(setup.upstream, setup.timeouts.idle)
         if self._has_lied:
             line.standing.doubted()
@@ -135,6 +136,7 @@ class Meter:
                 setup.timeouts,
                 setup.log,
                 self._stopping.is_set,
+                lambda *said: talk.later(setup.talk, *said),
             )
         )
         self._ready.set()
@@ -143,6 +145,7 @@ class Meter:
         finally:
             await self._app.close()
             await line.close()
+            talk.close()
             book.close()
 
 

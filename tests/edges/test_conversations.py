@@ -1,0 +1,195 @@
+"""What was said in calls: whole or said to be missing, without keys, as what it was; and no call stops for it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sisimpur.cli.views.show import spoken
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.record.conversations import HEAD, LONGEST, Conversation, Conversations, fitted, pack, unpack
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.outgoing import Outgoing
+from tests.edges.meter_scene import DAY, KEY, NOW, Scene, body, code, scene
+from tests.edges.upstream import Step
+from tests.killing import killed_at, points, snippet
+from tests.talk import everything_said
+
+CANARY = "canary-4711-of-the-owner-0815"
+SHAPE = "ghp_" + "a1B2" * 9
+OUT = Outgoing({"KEY": KEY, "CANARY": CANARY})
+SPOILT = "its record cannot be read"
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+conversations = st.builds(Conversation, values, values, st.integers(0))
+
+
+# --- one pack ------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 1 << 60), conversations)
+def test_what_was_packed_comes_back(call: int, said: Conversation) -> None:
+    assert unpack(call, pack(call, said)) == said
+
+
+@given(values, values)
+def test_what_is_short_and_holds_no_key_is_kept_as_it_is(request: Any, answer: Any) -> None:
+    assert fitted(request, answer, str) == Conversation(request, answer)
+
+
+@given(conversations, st.data())
+def test_what_was_cut_anywhere_or_is_another_calls_is_refused_in_one_line(said: Conversation, data: Any) -> None:
+    whole = pack(7, said)
+    with pytest.raises(Refused, match=SPOILT):
+        unpack(7, whole[: data.draw(st.integers(0, len(whole) - 1))])
+    with pytest.raises(Refused, match=SPOILT):
+        unpack(8, whole)
+
+
+@given(conversations, st.data())
+def test_a_changed_byte_changes_no_word(said: Conversation, data: Any) -> None:
+    changed = bytearray(pack(7, said))
+    changed[data.draw(st.integers(0, len(changed) - 1))] ^= data.draw(st.integers(1, 255))
+    with suppress(Refused):
+        assert unpack(7, bytes(changed)) == said
+
+
+def test_a_record_of_a_later_version_says_so() -> None:
+    whole = pack(7, Conversation("hi"))
+    with pytest.raises(Refused, match="records of version 9"):
+        unpack(7, HEAD.pack(b"TALK", 9, 7, len(whole) - HEAD.size) + whole[HEAD.size :])
+
+
+@given(st.lists(st.integers(0, 500_000), max_size=6), st.integers(0, 200_000))
+def test_what_is_too_much_is_left_out_and_counted(sizes: list[int], empty: int) -> None:
+    request = {"system": "s" * 1000, "messages": [*("x" * size for size in sizes), *[""] * empty]}
+    said = fitted(request, ["y" * size for size in sizes], str)
+    for part in (said.request, said.answer):
+        assert len(json.dumps(part)) <= LONGEST + 1000
+    assert (said.left_out == 0) == (said == Conversation(request, ["y" * size for size in sizes]))
+
+
+@given(st.sampled_from([CANARY, KEY, SHAPE]), st.text(), st.text(), st.integers(0, 3))
+def test_a_key_is_in_no_record_wherever_it_stood(key: str, before: str, after: str, place: int) -> None:
+    text = f"{before} {key} {after}"
+    request: Any = [text, {"messages": [{"content": text}]}, {text: 1}, text.encode("utf-8", "replace")][place]
+    said = fitted(request, [{"input": {"deep": [text]}}], OUT.clean)
+    assert key not in json.dumps([said.request, said.answer])
+
+
+# --- at the meter --------------------------------------------------------------------------------------------
+
+
+def kept(folder: Path, told: Callable[[str], object] = print) -> Conversations:
+    return Conversations(folder / "talk", Database(folder / "agents.db"), OUT.clean, told)
+
+
+def test_each_call_is_there_as_what_it_was(tmp_path: Path) -> None:
+    """Answered, repeated, cut by the upstream, refused by a cap, refused unread."""
+    book, hold = kept(tmp_path), threading.Event()
+    steps = (
+        Step(text="first answer"),
+        Step(503, {"type": "overloaded_error", "message": "busy"}),
+        Step(text="second answer"),
+        Step(text="half of this comes", cut_after=4),
+        Step(hold=hold, hold_after=4, text="nobody waits for this"),
+    )
+    with scene(tmp_path, *steps, talk=book.keep) as meter:
+        assert meter.post(body(system="Be kind.")).status_code == 200
+        assert meter.post(body()).status_code == 200
+        assert code(meter.post(body())) == "meter_upstream"
+        leaves(meter)
+        hold.set()
+        assert code(meter.post(body(surprise=CANARY))) == "meter_unknown_field"
+        assert code(meter.post(f"no JSON, but {CANARY}".encode())) == "meter_bad_request"
+        meter.ticket(budget="0")
+        assert code(meter.post(body())) == "meter_ticket_cap"
+        used = meter.used
+    found = list(book.of("t1"))
+    assert [one.trouble for one in found] == [""] * 8
+    states = [(one.row["state"], one.row["retry"]) for one in found]
+    assert states == [
+        *(("settled", 0), ("lost", 0), ("settled", 1), ("lost", 0), ("lost", 0)),
+        *[("refused", 0)] * 3,
+    ]
+    said = [[*spoken(one.said)] for one in found if one.said]
+    hi = ("user", "hi")
+    assert said[:4] == [
+        [("system", "Be kind."), hi, ("answer", "first answer")],
+        [hi],
+        [hi, ("answer", "second answer")],
+        [hi, ("answer", "half of t")],
+    ]
+    assert said[4][0] == hi and "nobody waits for this".startswith(said[4][1][1])
+    assert said[5] == [("not understood", json.dumps(body(surprise="[removed: CANARY]")))]
+    assert said[6] == [("not understood", "no JSON, but [removed: CANARY]")]
+    assert said[7] == [hi]
+    assert CANARY.encode() not in everything_said(tmp_path / "talk")
+    assert sum(one.row["amount"] for one in found) == used and book.unrecorded() == (0, "")
+
+
+def leaves(meter: Scene) -> None:
+    """Begin a call, and go away when its answer has begun."""
+    with meter.client() as client:
+        sent = {"x-api-key": meter.token}
+        with client.stream("POST", "http://meter/v1/messages", json=body(stream=True), headers=sent) as answer:
+            next(answer.iter_raw())
+
+
+def test_what_cannot_be_written_stops_no_call_and_is_told_once(tmp_path: Path) -> None:
+    told: list[str] = []
+    book = kept(tmp_path, told.append)
+    with scene(tmp_path, talk=book.keep) as meter:
+        assert meter.post(body()).status_code == 200
+        book.keep(10**6, {}, ())  # no such call: it has no row, and no record
+    (tmp_path / "talk" / f"{DAY}.talk").rename(tmp_path / "away")
+    (tmp_path / "talk" / f"{DAY}.talk").mkdir()
+    with scene(tmp_path, talk=book.keep) as meter:
+        assert [meter.post(body()).status_code for _ in range(3)] == [200] * 3
+    assert told == ["what is said to models is not recorded, and the work goes on: Is a directory"]
+    assert book.unrecorded() == (3, NOW.isoformat(timespec="milliseconds"))
+    assert [one.trouble.partition(",")[0] for one in book.of("t1")] == [
+        f"{SPOILT} (Is a directory)",
+        *["there is no record of it"] * 3,
+    ]
+
+
+def test_a_spoilt_file_hides_only_what_it_held(tmp_path: Path) -> None:
+    book = kept(tmp_path)
+    with scene(tmp_path, talk=book.keep) as meter:
+        assert [meter.post(body()).status_code for _ in range(3)] == [200] * 3
+    file = tmp_path / "talk" / f"{DAY}.talk"
+    file.write_bytes(file.read_bytes()[:-1])
+    assert [one.trouble for one in book.of("t1")] == ["", "", SPOILT]
+
+
+WRITE = """
+    import sys
+    from pathlib import Path
+    from sisimpur.shared.record.conversations import Conversations
+    from sisimpur.shared.store.database import Database
+    folder = Path(sys.argv[1])
+    book = Conversations(folder / "talk", Database(folder / "agents.db"))
+    for call in map(int, sys.argv[2:]):
+        book.keep(call, "asked", f"answer {call}")
+"""
+
+
+@pytest.mark.parametrize("point", ["talk.written", "talk.indexed"])
+def test_a_kill_between_the_bytes_and_their_row_leaves_a_record_that_can_be_read(tmp_path: Path, point: str) -> None:
+    with scene(tmp_path) as meter:
+        assert [meter.post(body()).status_code for _ in range(3)] == [200] * 3
+    killed_at(f"{point}#2", snippet(WRITE, str(tmp_path), "1", "2"))
+    assert points(snippet(WRITE, str(tmp_path), "3")) == ["talk.written", "talk.indexed"]
+    answers = [one.said.answer if one.said else one.trouble for one in kept(tmp_path).of("t1")]
+    second = "answer 2" if point == "talk.indexed" else "there is no record of it, or none any more"
+    assert answers == ["answer 1", second, "answer 3"]
