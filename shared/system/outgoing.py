@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import bisect
+import codecs
 import ctypes
 import itertools
 import json
@@ -27,7 +28,6 @@ WINDOW, STEP = 16, 4  # a run of WINDOW + STEP - 1 characters holds a window tha
 # What people and programs put between the parts of a value: blanks, quotes, `+`, commas, invisible characters.
 KEPT = re.compile(f"[^\\s\"'`+,\\\\{UNSEEN}]+")
 DROPPED = (string.whitespace + "\x1c\x1d\x1e\x1f\"'`+,\\").encode()  # what KEPT leaves out, of ASCII
-BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 
 # Names that belong to nobody (RFC 2606): what stands before them opens nothing.
 OF_NOBODY = r"(?!(?:[\w-]{1,63}\.){0,9}(?:example\.(?:com|net|org)|(?<=\.)(?:example|test|invalid))(?![\w.-]))"
@@ -49,6 +49,8 @@ SHAPES = {
     "password in a URL": r"://(?P<user>[^\s/:@'\"<>]{0,100}):(?P<word>[^\s/:@'\"<>]{4,200})@" + OF_NOBODY,
 }
 EXPRESSIONS = {name: re.compile(shape) for name, shape in SHAPES.items()}
+# Without one of these no such key is there: to search for them is quicker than for shapes that begin in several ways.
+WORDS = {"payment key": ("k_live_",), "registry token": ("npm_", "pypi-AgE", "hf_")}
 END_OF_KEY = re.compile(r"-----END [A-Z0-9 ]{1,80}-----")
 NO_PASSWORDS = re.compile(r"[$%{*.].*|x+|pass(word|wd)?|secret|changeme|postgres|root|admin|test|user|example", re.I)
 
@@ -208,10 +210,18 @@ def _follow(packed: str, at: int, form: str, offset: int) -> tuple[int, int]:
 
 
 def squeezed(text: str) -> str:
-    """The pieces of a text, put together: `"".join(KEPT.findall(text))`, in a third of the time."""
-    if not text.isascii():
-        text = BEYOND_ASCII.sub(lambda run: "".join(KEPT.findall(run[0])), text)
-    return text.encode("utf-8", "surrogatepass").translate(None, DROPPED).decode("utf-8", "surrogatepass")
+    """The pieces of a text, put together: `"".join(KEPT.findall(text))`, in a fraction of the time."""
+    return text.encode("ascii", "pieces").translate(None, DROPPED).decode("utf-8", "surrogatepass")
+
+
+def _pieces(beyond: UnicodeError) -> tuple[bytes, int]:
+    """What is kept of letters beyond ASCII."""
+    assert isinstance(beyond, UnicodeEncodeError)
+    kept = KEPT.findall(beyond.object[beyond.start : beyond.end])
+    return "".join(kept).encode("utf-8", "surrogatepass"), beyond.end
+
+
+codecs.register_error("pieces", _pieces)  # of one run of them; all else is read at the speed of the machine
 
 
 def _places(text: str) -> Callable[[int], int]:
@@ -231,6 +241,8 @@ def _places(text: str) -> Callable[[int], int]:
 
 def _shaped(text: str) -> Iterator[Span]:
     for name, expression in EXPRESSIONS.items():
+        if name in WORDS and not any(word in text for word in WORDS[name]):
+            continue
         done = 0
         for hit in expression.finditer(text):
             if hit.start() >= done and not _is_example(hit):
