@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sisimpur.agents.orchestrator.goals.standing import beside
@@ -69,16 +69,25 @@ def _talk(arguments: Arguments) -> int:
         total = {"tokens_in": tokens_in, "tokens_out": tokens_out, "amount": as_dollars(amount)}
         return print_json({"id": id_, **total, "calls": list(map(_for_scripts, calls))})
     print(plain(f"{id_}: {counted(len(calls), 'call')}, {_sums(tokens_in, tokens_out, amount)}"))
-    told: dict[str, int] = {}
-    for one in calls:
-        print(f"\n{plain(_heading(one.row))}")
-        for who, text in spoken(one.said) if one.said else [("", one.trouble)]:
-            number = told.setdefault(text, one.row["number"])
-            is_new = number == one.row["number"] or len(text) < WORTH_POINTING
-            print(f"\n[{plain(who)}] (as in call {number})" if not is_new else _block(who, text))
-        if one.said and one.said.left_out:
-            print(f"\n({one.said.left_out:,} characters were too much for the record)")
+    for line in told(calls):
+        print(line)
     return 0
+
+
+def told(calls: Iterable[RecordedCall]) -> Iterator[str]:
+    """Tell each call and what was said in it, for the screen."""
+    first: dict[str, int] = {}  # in which call a text stood
+    for one in calls:
+        yield f"\n{plain(_heading(one.row))}"
+        if one.said is None:
+            yield plain(one.trouble)
+            continue
+        for who, text in spoken(one.said):
+            number = first.setdefault(text, one.row["number"])
+            is_new = number == one.row["number"] or len(text) < WORTH_POINTING
+            yield f"\n[{plain(who)}]" + (f"\n{plain_block(text)}" if is_new else f" (as in call {number})")
+        if one.said.left_out:
+            yield f"\n({one.said.left_out:,} characters were too much for the record)"
 
 
 def _for_scripts(one: RecordedCall) -> dict[str, Any]:
@@ -97,10 +106,6 @@ def _heading(row: Mapping[str, Any]) -> str:
 
 def _sums(tokens_in: int, tokens_out: int, amount: int) -> str:
     return f"{tokens_in:,} tokens in, {tokens_out:,} out, ${short(amount)}"
-
-
-def _block(who: str, text: str) -> str:
-    return f"\n[{plain(who)}]\n{plain_block(text)}" if who else plain_block(text)
 
 
 def spoken(said: Conversation) -> Iterator[tuple[str, str]]:

@@ -14,9 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.cli.views.show import spoken
+from sisimpur.cli.views.show import spoken, told
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.record.conversations import HEAD, LONGEST, Conversation, Conversations, fitted, pack, unpack
+from sisimpur.shared.record.conversations import (
+    HEAD,
+    LONGEST,
+    Conversation,
+    Conversations,
+    RecordedCall,
+    fitted,
+    pack,
+    unpack,
+)
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.outgoing import Outgoing
 from tests.edges.meter_scene import DAY, KEY, NOW, Scene, body, code, scene
@@ -87,11 +96,25 @@ def test_a_key_is_in_no_record_wherever_it_stood(key: str, before: str, after: s
     assert key not in json.dumps([said.request, said.answer])
 
 
+def test_what_a_stranger_said_cannot_speak_to_the_terminal_and_is_told_once() -> None:
+    row = {"number": 1, "at": NOW.isoformat(), "agent": "coder", "attempt": 1, "model": "m", "retry": 0}
+    row |= {"tokens_in": 1200, "tokens_out": 3, "amount": 5_000_000, "state": "lost", "code": "meter_cut"}
+    row |= {"note": "\x1b[31mred", "stop_reason": ""}
+    said = Conversation({"system": "s" * 300, "messages": []}, [{"type": "\x1b[2Jodd", "x": "\x9b31m\u202e\x07"}], 7)
+    calls = [RecordedCall(row, said), RecordedCall({**row, "number": 2}, said), RecordedCall(row, None, "gone\x07")]
+    text = "\n".join(told(calls))
+    assert not {*text} & {"\x1b", "\x9b", "\u202e", "\x07"}
+    head = "2026-11-20T12:00:00  coder  attempt 1  m  1,200 tokens in, 3 out, $0.0050  lost (meter_cut:  [31mred)"
+    assert text.startswith(f"\n== call 1  {head}\n\n[system]\n{'s' * 300}\n\n[answer:  [2Jodd]\n")
+    assert f"\n== call 2  {head}\n\n[system] (as in call 1)\n" in text
+    assert "\n(7 characters were too much for the record)\n" in text and text.endswith("\ngone ")
+
+
 # --- at the meter --------------------------------------------------------------------------------------------
 
 
-def kept(folder: Path, told: Callable[[str], object] = print) -> Conversations:
-    return Conversations(folder / "talk", Database(folder / "agents.db"), OUT.clean, told)
+def kept(folder: Path, tell: Callable[[str], object] = print) -> Conversations:
+    return Conversations(folder / "talk", Database(folder / "agents.db"), OUT.clean, tell)
 
 
 def test_each_call_is_there_as_what_it_was(tmp_path: Path) -> None:
@@ -149,8 +172,8 @@ def leaves(meter: Scene) -> None:
 
 
 def test_what_cannot_be_written_stops_no_call_and_is_told_once(tmp_path: Path) -> None:
-    told: list[str] = []
-    book = kept(tmp_path, told.append)
+    said: list[str] = []
+    book = kept(tmp_path, said.append)
     with scene(tmp_path, talk=book.keep) as meter:
         assert meter.post(body()).status_code == 200
         book.keep(10**6, {}, ())  # no such call: it has no row, and no record
@@ -158,7 +181,7 @@ def test_what_cannot_be_written_stops_no_call_and_is_told_once(tmp_path: Path) -
     (tmp_path / "talk" / f"{DAY}.talk").mkdir()
     with scene(tmp_path, talk=book.keep) as meter:
         assert [meter.post(body()).status_code for _ in range(3)] == [200] * 3
-    assert told == ["what is said to models is not recorded, and the work goes on: Is a directory"]
+    assert said == ["what is said to models is not recorded, and the work goes on: Is a directory"]
     assert book.unrecorded() == (3, NOW.isoformat(timespec="milliseconds"))
     assert [one.trouble.partition(",")[0] for one in book.of("t1")] == [
         f"{SPOILT} (Is a directory)",
