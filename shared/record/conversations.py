@@ -206,12 +206,13 @@ class Conversations:
 
 
 def _append(path: Path, data: bytes) -> int:
-    """Append -> where it begins. OSError; half of it may be there then, which nobody reads."""
+    """Append -> where it begins. OSError if the disk takes only a part of it; none is left then."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         begin = os.fstat(descriptor).st_size
         if os.write(descriptor, data) < len(data):
+            os.ftruncate(descriptor, begin)
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return begin
     finally:
