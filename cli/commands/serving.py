@@ -152,7 +152,8 @@ class Life:
             self._say(problem)
         if phase == "wrap_up":
             records, now = self.records, self.records.clock.now()
-            for line in tidy(records.home, records.db, mirror, now, records.ledger.believes(now)):
+            believed, talk = records.ledger.believes(now), records.settings.policy.talk
+            for line in tidy(records.home, records.db, mirror, now, believed, talk):
                 self._say(line)
 
     def _note_waits(self, waits: Sequence[Wait]) -> None:

@@ -30,6 +30,7 @@ class Arguments:
     home: Path
     json: bool = False
     all: bool = False
+    talk: bool = False
     target: str = ""
     branch: str = ""
     id: str = ""

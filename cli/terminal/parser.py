@@ -207,6 +207,7 @@ def _views(commands: CommandLine) -> None:
         LOOKING, "show", "views.show:show", "show a task: its text, history, cost and pull request", "show 20261122-01"
     )
     show.add_argument("id", metavar="ID", help="the task, or how its id begins or ends")
+    show.add_argument("--talk", action="store_true", help="what was said to models and by them, call by call")
     prs = views(LOOKING, "prs", "views.pulls:prs", "list the pull requests of the team that are open or ended of late")
     prs.add_argument("--all", action="store_true", help="every one there ever was; --json lists them, too")
     views(LOOKING, "research", "views.memory:research", "list what was looked up on the web, and where its notes are")

@@ -14,6 +14,7 @@ from sisimpur.shared.model import errors
 from sisimpur.shared.model.lifecycle import Board, State
 from sisimpur.shared.model.schedule import WORK, Obstacle, Standing, Wait, outlook
 from sisimpur.shared.money.token_budget import cents
+from sisimpur.shared.record.conversations import Conversations
 from sisimpur.shared.store.activity import STOPPED, Activity, BadEnd, Epoch, Epochs, OpenRun, locked_since
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.plan_book import PlanRepository
@@ -235,6 +236,9 @@ def problems(records: Records, somebody: bool) -> Iterator[str]:
             yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, go_on(records.db))}"
     told = "\n".join(troubles.values())
     yield from (_bad_end(end) for end in activity.bad_ends(day) if _reason(end) not in told)
+    number, since = Conversations(records.home.talk, records.db).unrecorded()
+    if number > 1 and records.settings.policy.talk.days:  # one may be just being written
+        yield f"what was said in the last {number} calls is not recorded, since {since[:16]}; is the disk full?"
     for warning in records.spending.warnings(day):
         yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
 

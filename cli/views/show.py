@@ -1,23 +1,31 @@
-"""`show ID`: the whole story of a task."""
+"""`show ID`: the whole story of a task; `--talk`: what was said to models for it, and by them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import money, pasteable, plain_block, print_json, print_list
+from sisimpur.cli.terminal.printing import money, pasteable, plain, plain_block, print_json, print_list, short
 from sisimpur.cli.views.pulls import pull_text, pulls
 from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.evidence import Reviewed
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.text import counted
+from sisimpur.shared.money.token_budget import as_dollars
+from sisimpur.shared.record.conversations import Conversation, Conversations, RecordedCall
 from sisimpur.shared.store.task_records import Attempt, Waivers
+
+WORTH_POINTING = 200  # characters: of a longer text, where it stood before is said instead
 
 
 def show(arguments: Arguments) -> int:
+    if arguments.talk:
+        return _talk(arguments)
     with open_records(arguments.home, looking=True) as records:
         id_, state = find(records.store, arguments.id)
         facts = _facts(records, id_, state)
@@ -40,6 +48,94 @@ def show(arguments: Arguments) -> int:
     if change:
         print("\n" + plain_block(change))
     return 0
+
+
+# --- what was said -------------------------------------------------------------------------------------------
+
+
+def _talk(arguments: Arguments) -> int:
+    """Print the calls for a task in their order. Tokens and dollars are those of the money book, never of the record.
+
+    A text that stood in an earlier call is not repeated, unless it is for scripts.
+    """
+    with open_records(arguments.home, looking=True) as records:
+        is_known = records.journal.task(arguments.id)  # its file may be gone
+        id_ = arguments.id if is_known else find(records.store, arguments.id)[0]
+        calls = list(Conversations(records.home.talk, records.db).of(id_))
+    tokens_in, tokens_out, amount = (
+        sum(one.row[name] for one in calls) for name in ("tokens_in", "tokens_out", "amount")
+    )
+    if arguments.json:
+        total = {"tokens_in": tokens_in, "tokens_out": tokens_out, "amount": as_dollars(amount)}
+        return print_json({"id": id_, **total, "calls": list(map(_for_scripts, calls))})
+    print(plain(f"{id_}: {counted(len(calls), 'call')}, {_sums(tokens_in, tokens_out, amount)}"))
+    for line in told(calls):
+        print(line)
+    return 0
+
+
+def told(calls: Iterable[RecordedCall]) -> Iterator[str]:
+    """Tell each call and what was said in it, for the screen."""
+    first: dict[str, int] = {}  # in which call a text stood
+    for one in calls:
+        yield f"\n{plain(_heading(one.row))}"
+        if one.said is None:
+            yield plain(one.trouble)
+            continue
+        for who, text in spoken(one.said):
+            number = first.setdefault(text, one.row["number"])
+            is_new = number == one.row["number"] or len(text) < WORTH_POINTING
+            yield f"\n[{plain(who)}]" + (f"\n{plain_block(text)}" if is_new else f" (as in call {number})")
+        if one.said.left_out:
+            yield f"\n({one.said.left_out:,} characters were too much for the record)"
+
+
+def _for_scripts(one: RecordedCall) -> dict[str, Any]:
+    said = one.said or Conversation(None, None)
+    return {**one.row, "amount": as_dollars(one.row["amount"]), **vars(said), "trouble": one.trouble}
+
+
+def _heading(row: Mapping[str, Any]) -> str:
+    attempt = f"attempt {row['attempt']}" if row["attempt"] else ""
+    again = f"repetition {row['retry']}" if row["retry"] else ""
+    why = ": ".join(filter(None, (row["code"] or row["stop_reason"], row["note"])))
+    who = "  ".join(filter(None, (row["agent"], attempt, row["model"], again)))
+    sums = _sums(row["tokens_in"], row["tokens_out"], row["amount"])
+    return f"== call {row['number']}  {row['at'][:19]}  {who}  {sums}  {row['state']}{f' ({why})' if why else ''}"
+
+
+def _sums(tokens_in: int, tokens_out: int, amount: int) -> str:
+    return f"{tokens_in:,} tokens in, {tokens_out:,} out, ${short(amount)}"
+
+
+def spoken(said: Conversation) -> Iterator[tuple[str, str]]:
+    """Who said what, in order: system, user, tool, then the answer."""
+    if not isinstance(said.request, Mapping):
+        yield "not understood", str(said.request)
+        return
+    yield from _parts("system", said.request.get("system") or ())
+    for message in said.request.get("messages") or ():
+        yield from _parts(message.get("role", ""), message.get("content") or ())
+    yield from _parts("answer", said.answer)
+
+
+def _parts(who: str, content: Any) -> Iterator[tuple[str, str]]:
+    """A text, or a list of blocks, whatever is in them."""
+    if isinstance(content, str):
+        yield who, content
+        return
+    for block in content:
+        kind = block.get("type", "")
+        if kind in ("text", "thinking"):
+            yield f"{who}{' thinks' if kind == 'thinking' else ''}", str(block.get(kind, ""))
+        elif kind == "tool_result":
+            yield from _parts("tool", block.get("content") or "")
+        else:
+            rest = {name: value for name, value in block.items() if name != "type"}
+            yield f"{who}: {kind}", json.dumps(rest, ensure_ascii=False)
+
+
+# --- the task ------------------------------------------------------------------------------------------------
 
 
 def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:

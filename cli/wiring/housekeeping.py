@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from sisimpur.agents.qa.runner.environment_store import EnvironmentStore
+from sisimpur.shared.config.settings_policy import TalkSettings
 from sisimpur.shared.llm.llm_call import Replies
 from sisimpur.shared.model.errors import Refused, Stumble, Unavailable
+from sisimpur.shared.record.conversations import Conversations
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal
@@ -26,10 +28,18 @@ from sisimpur.shared.system.keeping import (
 )
 from sisimpur.shared.system.paths import Home
 
+TALK = TalkSettings()
 Step = Callable[[], Iterator[str]]
 
 
-def tidy(home: Home, db: Database, mirror: Mirror, now: datetime, is_clock_right: bool = True) -> list[str]:
+def tidy(
+    home: Home,
+    db: Database,
+    mirror: Mirror,
+    now: datetime,
+    is_clock_right: bool = True,
+    talk: TalkSettings = TALK,
+) -> list[str]:
     """Return lines that say what was done, and what could not be. Threads that work meanwhile are not disturbed.
 
     By a wrong clock everything looks old: then nothing is deleted. Replaced if another daemon has taken over.
@@ -37,7 +47,7 @@ def tidy(home: Home, db: Database, mirror: Mirror, now: datetime, is_clock_right
     if not is_clock_right:
         return ["nothing was tidied up: the clock jumped ahead; check the date, then type: python main.py resume"]
     done: list[str] = []
-    for name, step in _steps(home, db, mirror, now).items():
+    for name, step in _steps(home, db, mirror, now, talk).items():
         try:
             done += step()
         except (Stumble, Unavailable, Refused, OSError) as problem:
@@ -46,10 +56,11 @@ def tidy(home: Home, db: Database, mirror: Mirror, now: datetime, is_clock_right
     return done
 
 
-def _steps(home: Home, db: Database, mirror: Mirror, now: datetime) -> Mapping[str, Step]:
+def _steps(home: Home, db: Database, mirror: Mirror, now: datetime, talk: TalkSettings) -> Mapping[str, Step]:
     """Order the steps: rows first, they alone can tell that another daemon has taken over."""
     return {
         "database": lambda: prune(db, now),
+        "talk": lambda: Conversations(home.talk, db).drop_old(now.date(), talk.days, talk.megabytes),
         "logs": lambda: rotate(home.logs, now.date()),
         "old-logs": lambda: drop_old(home.logs, now.date()),
         "traces": lambda: drop_traces(home.logs, now),

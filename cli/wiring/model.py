@@ -29,10 +29,16 @@ TYPICAL_PROMPT = 10_000  # tokens: the price band
 def make_meter(records: Records, pricing: Pricing, key: str, log: Note, print_line: Callable[[str], None]) -> Meter:
     """Make the only way to the API: it alone has the key. `print_line` gets a line when the API is away, or back."""
     from sisimpur.shared.money.meter import Meter, MeterSetup, Upstream
+    from sisimpur.shared.money.meter.parts import no_talk
+    from sisimpur.shared.record.conversations import Conversations
+    from sisimpur.shared.system.outgoing import Outgoing
 
     url = records.settings.secrets.base_url
     log = reporting_outages(log, url, print_line)
-    setup = MeterSetup(records.home.meter_socket, Upstream(url, key), log=log)
+    clean = Outgoing(records.settings.secrets.to_hide | {"the model's key": key}).clean
+    talk = Conversations(records.home.talk, records.db, clean, print_line).keep
+    is_kept = records.settings.policy.talk.days > 0
+    setup = MeterSetup(records.home.meter_socket, Upstream(url, key), log=log, talk=talk if is_kept else no_talk)
     return Meter(records.ledger, pricing, LiveCaps(records.home, records.settings.policy.caps), records.clock, setup)
 
 

@@ -125,6 +125,13 @@ class UpkeepSettings(SettingsPart):
         return UpkeepRules(self.tasks, self.open, self.cap(day))
 
 
+class TalkSettings(SettingsPart):
+    days: int = Field(strict=True, default=30, ge=0, le=3650)
+    """How long it is kept; 0: none of it is, from the next start on."""
+    megabytes: int = Field(strict=True, default=500, ge=1, le=1_000_000)
+    """How much all of it may take on the disk, packed; the oldest days go first, each evening."""
+
+
 @dataclass(frozen=True)
 class UpkeepRules:
     """The owner's (config/policy.yaml, `upkeep`)."""
@@ -155,6 +162,9 @@ class PolicyFile(SettingsPart):
     """What is looked up on the web."""
     upkeep: UpkeepSettings = UpkeepSettings()
     """What the team proposes by itself when you want nothing else; it is never merged without you."""
+
+    talk: TalkSettings = TalkSettings()
+    """What was said to models and by them, for `show ID --talk`."""
 
     @property
     def caps(self) -> Caps:

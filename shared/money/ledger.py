@@ -111,17 +111,17 @@ class Ledger:
             answer = refusal or decide(ask, rows.cap_usages(db, ticket, caps, day), ticket.order.min_out)
             entry = rows.CallEntry(ticket, day, now, caps)
             if isinstance(answer, Refusal):
-                rows.add_refusal(db, entry, ask.model, answer)
-                return answer
+                return rows.add_refusal(db, entry, ask.model, answer)
             number = rows.add_open(db, entry, ask, answer, retry, stream)
         return Reservation(number, day, ask, answer)
 
-    def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime, answered: int = 400) -> None:
-        """Note a call that came to nothing before its money was looked at."""
+    def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime, answered: int = 400) -> Refusal:
+        """Note a call that came to nothing before its money was looked at -> the same with its number."""
         with self._db.transaction() as db:
             entry = rows.CallEntry(ticket, budget_day(now, rows.last_day(db)), now)
-            rows.add_refusal(db, entry, model, refusal, answered)
+            noted = rows.add_refusal(db, entry, model, refusal, answered)
         fault_point("call.refused")
+        return noted
 
     # --- after a call: each answers False if the call already had its final state
 

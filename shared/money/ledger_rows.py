@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from sqlite3 import Connection, Row
@@ -149,13 +149,14 @@ def add_open(db: Connection, entry: CallEntry, ask: Ask, grant: Grant, retry: in
     )
 
 
-def add_refusal(db: Connection, entry: CallEntry, model: str, refusal: Refusal, answered: int = 400) -> None:
-    """Note a refusal, at most REFUSED_ROWS of them per ticket."""
+def add_refusal(db: Connection, entry: CallEntry, model: str, refusal: Refusal, answered: int = 400) -> Refusal:
+    """Note a refusal, at most REFUSED_ROWS of them per ticket -> the same with its number."""
     rows = "select count(*) from calls where ticket = ? and state = 'refused'"
-    if db.execute(rows, (entry.ticket.id,)).fetchone()[0] < REFUSED_ROWS:
-        told = {"model": model[:100], "price_version": "", "answered": answered, "code": refusal.code}
-        told["note"] = refusal.text
-        insert(db, "calls", **entry.values, **told, state="refused")
+    if db.execute(rows, (entry.ticket.id,)).fetchone()[0] >= REFUSED_ROWS:
+        return refusal
+    told = {"model": model[:100], "price_version": "", "answered": answered, "code": refusal.code}
+    told["note"] = refusal.text
+    return replace(refusal, call=insert(db, "calls", **entry.values, **told, state="refused"))
 
 
 def end_call(

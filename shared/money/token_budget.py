@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 NANO = 1_000_000_000  # nano-dollars in a dollar
@@ -186,6 +186,7 @@ class Refusal:
     code: str
     text: str
     not_before: str = ""  # ISO time: trying again earlier is useless
+    call: int = field(default=0, compare=False)  # the row that notes it; 0: there is none
 
 
 WHOSE = {  # and what the owner does for more

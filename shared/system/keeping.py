@@ -33,6 +33,7 @@ SCATTERED_PACKS, SCATTERED_OBJECTS = 50, 5_000  # git looks into each of them
 HOLES, HOLE_SHARE = 20_000_000, 4  # both: so much is free, and more than a quarter
 
 _BEGAN = re.compile(r'\{"at": ?"([0-9]{4}-[0-9]{2})-')
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PACKED = re.compile(r".+-([0-9]{4}-[0-9]{2}-[0-9]{2})(\.[0-9]+)?\.jsonl\.gz")
 
 
@@ -66,6 +67,19 @@ def old_traces(written: Mapping[str, datetime], now: datetime) -> list[str]:
     newest = sorted(written, key=lambda name: (written[name], name), reverse=True)
     young = [name for name in newest[:TRACES] if now - written[name] <= timedelta(days=TRACE_DAYS)]
     return sorted(written.keys() - young)
+
+
+def old_talk(sizes: Mapping[str, int], today: date, days: int, most: int) -> list[str]:
+    """Choose the days that go: the old ones, then the oldest until the rest takes at most so many bytes.
+
+    `sizes`: of the files, by the day that names them; what bears no day is not ours.
+    """
+    first = (today - timedelta(days=days)).isoformat()
+    kept = sorted(day for day in sizes if _DAY.fullmatch(day))
+    gone = []
+    while kept and (kept[0] < first or sum(sizes[day] for day in kept) > most):
+        gone.append(kept.pop(0))
+    return gone
 
 
 # --- rows, commits -------------------------------------------------------------------------------------------

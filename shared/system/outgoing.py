@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import base64
 import bisect
+import codecs
 import ctypes
 import itertools
 import json
 import re
+import string
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -24,6 +27,7 @@ WINDOW, STEP = 16, 4  # a run of WINDOW + STEP - 1 characters holds a window tha
 
 # What people and programs put between the parts of a value: blanks, quotes, `+`, commas, invisible characters.
 KEPT = re.compile(f"[^\\s\"'`+,\\\\{UNSEEN}]+")
+DROPPED = (string.whitespace + "\x1c\x1d\x1e\x1f\"'`+,\\").encode()  # what KEPT leaves out, of ASCII
 
 # Names that belong to nobody (RFC 2606): what stands before them opens nothing.
 OF_NOBODY = r"(?!(?:[\w-]{1,63}\.){0,9}(?:example\.(?:com|net|org)|(?<=\.)(?:example|test|invalid))(?![\w.-]))"
@@ -45,6 +49,8 @@ SHAPES = {
     "password in a URL": r"://(?P<user>[^\s/:@'\"<>]{0,100}):(?P<word>[^\s/:@'\"<>]{4,200})@" + OF_NOBODY,
 }
 EXPRESSIONS = {name: re.compile(shape) for name, shape in SHAPES.items()}
+# Without one of these no such key is there: to search for them is quicker than for shapes that begin in several ways.
+WORDS = {"payment key": ("k_live_",), "registry token": ("npm_", "pypi-AgE", "hf_")}
 END_OF_KEY = re.compile(r"-----END [A-Z0-9 ]{1,80}-----")
 NO_PASSWORDS = re.compile(r"[$%{*.].*|x+|pass(word|wd)?|secret|changeme|postgres|root|admin|test|user|example", re.I)
 
@@ -76,6 +82,7 @@ class Outgoing:
         self._allowed = frozenset(allowed)
         self._whole: dict[str, str] = {}  # a short form -> name
         self._windows: dict[str, tuple[str, str, int]] = {}  # window -> name, its form, where in it
+        self._begins: set[int] = set()  # of windows: eight letters of each, as one number
         self._names = frozenset(secrets)
         for name, value in secrets.items():
             for form in _forms(_core(value)):
@@ -119,6 +126,7 @@ class Outgoing:
             return
         for begin in range(len(form) - WINDOW + 1):
             self._windows.setdefault(form[begin : begin + WINDOW], (name, form, begin))
+            self._begins.add(int.from_bytes(_letters(form[begin : begin + 8]), sys.byteorder))
 
     def _spans(self, text: str) -> list[Span]:
         """List them in order, without overlap."""
@@ -131,8 +139,7 @@ class Outgoing:
         return spans
 
     def _known(self, text: str) -> Iterator[Span]:
-        pieces = KEPT.findall(text)
-        packed = "".join(pieces)
+        packed = squeezed(text)
         found = [*self._by_window(packed), *self._as_whole(packed)]
         if found:
             place = _places(text)
@@ -140,6 +147,8 @@ class Outgoing:
 
     def _by_window(self, packed: str) -> Iterator[Span]:
         """Looks at every fourth place only; what is found there is followed to both sides."""
+        if not self._may_hold_one(packed):
+            return
         done = 0
         for at in range(0, len(packed) - WINDOW + 1, STEP):
             if at >= done and (known := self._windows.get(packed[at : at + WINDOW])):
@@ -147,6 +156,13 @@ class Outgoing:
                 begin, end = _follow(packed, at, form, offset)
                 yield begin, end, name
                 done = end
+
+    def _may_hold_one(self, packed: str) -> bool:
+        """Most texts hold none: that is seen by numbers of eight letters, a third of the work."""
+        letters = memoryview(_letters(packed))
+        return any(
+            not self._begins.isdisjoint(letters[at : at + (len(letters) - at) // 8 * 8].cast("Q")) for at in (0, STEP)
+        )
 
     def _as_whole(self, packed: str) -> Iterator[Span]:
         for form, name in self._whole.items():
@@ -177,6 +193,11 @@ def _forms(value: str) -> set[str]:
     return {form for form in packed if len(form) >= SHORTEST}
 
 
+def _letters(text: str) -> bytes:
+    """One byte for each character."""
+    return text.encode("ascii", "replace")
+
+
 def _follow(packed: str, at: int, form: str, offset: int) -> tuple[int, int]:
     """Return how far the text goes on like the form."""
     begin, end = at, at + WINDOW
@@ -186,6 +207,21 @@ def _follow(packed: str, at: int, form: str, offset: int) -> tuple[int, int]:
     while right < len(form) and end < len(packed) and packed[end] == form[right]:
         end, right = end + 1, right + 1
     return begin, end
+
+
+def squeezed(text: str) -> str:
+    """The pieces of a text, put together: `"".join(KEPT.findall(text))`, in a fraction of the time."""
+    return text.encode("ascii", "pieces").translate(None, DROPPED).decode("utf-8", "surrogatepass")
+
+
+def _pieces(beyond: UnicodeError) -> tuple[bytes, int]:
+    """What is kept of letters beyond ASCII."""
+    assert isinstance(beyond, UnicodeEncodeError)
+    kept = KEPT.findall(beyond.object[beyond.start : beyond.end])
+    return "".join(kept).encode("utf-8", "surrogatepass"), beyond.end
+
+
+codecs.register_error("pieces", _pieces)  # of one run of them; all else is read at the speed of the machine
 
 
 def _places(text: str) -> Callable[[int], int]:
@@ -205,6 +241,8 @@ def _places(text: str) -> Callable[[int], int]:
 
 def _shaped(text: str) -> Iterator[Span]:
     for name, expression in EXPRESSIONS.items():
+        if name in WORDS and not any(word in text for word in WORDS[name]):
+            continue
         done = 0
         for hit in expression.finditer(text):
             if hit.start() >= done and not _is_example(hit):

@@ -105,6 +105,11 @@ class Home:
         return self.state / "releases"
 
     @property
+    def talk(self) -> Path:
+        """What was said in calls of models, a file a day."""
+        return self.state / "talk"
+
+    @property
     def backups(self) -> Path:
         """Folder of what was saved before a deploy that changes data."""
         return self.state / "backups"
@@ -131,7 +136,14 @@ class Home:
         """Refused if one of our folders is a link or no folder: what is emptied at start must be ours."""
         if self.root.exists() and not self.root.is_dir():  # he may reach his home through a link
             raise Refused(f"{self.root} is no folder of ours; move it away")
-        for folder in (*self._owners, *self._private, self.environments, self.state / "mirror", self.state / "forge"):
+        for folder in (
+            *self._owners,
+            *self._private,
+            self.environments,
+            self.talk,
+            self.state / "mirror",
+            self.state / "forge",
+        ):
             if os.path.lexists(folder) and not stat.S_ISDIR(folder.lstat().st_mode):
                 raise Refused(f"{folder} is no folder of ours; move it away")
 

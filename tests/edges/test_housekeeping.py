@@ -74,6 +74,7 @@ def neglected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     neglect_logs(home.logs)
     neglect_rows(home)
     neglect_mirror(home.mirror("t"))
+    neglect_talk(home)
     store = EnvironmentStore(home.environments)
     for key, age in (("unused", ENVIRONMENT_AGE + timedelta(hours=1)), ("used", timedelta(days=1))):
         store.add(key, str)
@@ -104,6 +105,18 @@ def neglect_logs(logs: Path) -> None:
         (logs / f"bug-{number:02}.txt").write_text("Traceback")
         dated(logs / f"bug-{number:02}.txt", NOW - timedelta(days=number))
     (logs / "daemon.out").write_text("".join(f"line {number:06}\n" for number in range(FULL_OUTPUT // 12 + 1)))
+
+
+def neglect_talk(home: Home) -> None:
+    home.talk.mkdir()
+    for day in ("2026-10-20", "2026-10-21"):
+        (home.talk / f"{day}.talk").write_bytes(b"x")
+    (home.talk / "notes.talk").write_text("not ours")
+    db = Database(home.database)
+    with db.transaction() as rows:
+        for call, day in ((1, "2026-10-20"), (2, "2026-10-21")):
+            rows.execute("insert into conversations values (?, ?, 0, 1)", (call, day))
+    db.close()
 
 
 def neglect_rows(home: Home) -> None:
@@ -189,6 +202,7 @@ def assert_is_tidy(home: Home) -> None:
     assert packed["reviewer-2026-11-19.jsonl.gz"] == b"left by a kill\n"
     assert_output_is_cut(home.logs / "daemon.out", last=FULL_OUTPUT // 12)
     assert_rows_are_right(home)
+    assert {path.name for path in home.talk.iterdir()} == {"2026-10-21.talk", "notes.talk"}
     names = git(home.mirror("t"), "for-each-ref", "--format=%(refname)").decode()
     tasks = {name.removeprefix("refs/attempts/").rpartition(".a")[0] for name in names.splitlines()}
     assert tasks == {"failed-long-ago", "in-review-long-ago", "done-lately", "never-seen"}
@@ -213,6 +227,7 @@ def assert_rows_are_right(home: Home) -> None:
         assert [row["key"] for row in db.rows("select key from replies")] == ["new"]
         assert [row["amount"] for row in db.rows("select amount from calls order by id")] == [40, 40]
         assert [row["n"] for row in db.rows("select count(*) n from tasks")] == [len(TASKS)]
+        assert [row["day"] for row in db.rows("select day from conversations")] == ["2026-10-21"]
         assert [row[0] for row in db.rows("pragma integrity_check")] == ["ok"]
     finally:
         db.close()
@@ -225,6 +240,7 @@ def test_a_neglected_home_is_tidied_up_and_says_how(home: Home) -> None:
     done = "\n".join(tidied(home))
     for said in (
         "forgotten: 1 old messages, 2 old runs, 24 remembered answers",
+        ".state/talk: what was said on 1 days thrown away, up to 2026-10-20",
         "logs/coder.jsonl: packed as logs/old/coder-2026-11-20.jsonl.gz",
         "logs/old: 1 logs of long ago thrown away",
         "logs: 3 old traces of bugs thrown away",
@@ -282,6 +298,9 @@ PASSED = [
     "tidy.rows",
     "tidy.replies",
     "tidy.database",
+    "tidy.talk-rows",
+    "tidy.talk-removed",
+    "tidy.talk",
     "tidy.log-moved",
     "tidy.log-packed",
     "tidy.log-removed",
@@ -313,7 +332,7 @@ def killed_and_repeated(home: Home, point: str) -> None:
     assert_is_tidy(home)
 
 
-@pytest.mark.parametrize("point", ["tidy.log-packed", "tidy.output-copied", "tidy.repacked"])
+@pytest.mark.parametrize("point", ["tidy.talk-rows", "tidy.log-packed", "tidy.output-copied", "tidy.repacked"])
 def test_killed_in_the_middle_it_is_tidied_up_the_next_time(home: Home, point: str) -> None:
     killed_and_repeated(home, point)
 

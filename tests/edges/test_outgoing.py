@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.shared.system.outgoing import Outgoing, SecretHit
+from sisimpur.shared.system.outgoing import KEPT, Outgoing, SecretHit, squeezed
 
 KEY = 'sk-demo-7Qz/9+aB3cD5eF"8gH1iJ2kL4mN6oP0rS_tUvWxYz-AbCdEfGhIjKlMn'
 SHORT = "hunter2-and"
@@ -87,6 +87,11 @@ def test_any_19_characters_of_a_long_value_are_found_wherever_they_stand(
     part = secret[begin : begin + length]
     if len(part) >= 19:
         assert Outgoing({"S": secret}).find(f"{before} {part} after")
+
+
+@given(st.text(st.sampled_from("ab ,\\'\"`+\t\x1f\x00é\u200b\ud800\u3000\x85\xa0")))
+def test_a_text_issqueezed_as_its_pieces_are(text: str) -> None:
+    assert squeezed(text) == "".join(KEPT.findall(text))
 
 
 @given(st.binary(min_size=20, max_size=60), st.binary(max_size=7), st.binary(max_size=7))

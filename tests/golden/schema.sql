@@ -1,4 +1,4 @@
-pragma user_version = 32;
+pragma user_version = 33;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER call_added after insert on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
 CREATE TRIGGER call_changed after update on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
@@ -124,6 +124,12 @@ CREATE TABLE coder_words (
     at text not null,
     primary key (task, commit_id)
 );
+CREATE TABLE conversations (
+    call integer primary key references calls,
+    day text not null,
+    begin integer not null,
+    size integer not null
+) strict;
 CREATE TABLE daily_plans (
     day text primary key,
     attempts integer not null default 0,
@@ -478,7 +484,9 @@ CREATE INDEX calls_cached on calls (day) where read + write_5m + write_1h > 0;
 CREATE INDEX calls_capped on calls (day, day_cap) where state = 'refused' and code = 'meter_day_cap';
 CREATE INDEX calls_lost on calls (id) where state = 'lost';
 CREATE INDEX calls_open on calls (id) where state = 'open';
+CREATE INDEX calls_refused on calls (task) where state = 'refused';
 CREATE INDEX calls_settled on calls (task, amount) where state = 'settled';
+CREATE INDEX conversations_by_day on conversations (day);
 CREATE INDEX deploys_by_commit on deploys (commit_id);
 CREATE INDEX deploys_by_time on deploys (place, begun_at);
 CREATE INDEX intents_by_outcome on intents (external_id) where state = 'done';

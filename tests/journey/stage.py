@@ -33,6 +33,7 @@ from sisimpur.shared.sandbox.linter import Lint
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import Home
+from tests.talk import everything_said
 
 GIT = {
     "PATH": "/usr/bin:/bin:/usr/local/bin",
@@ -320,7 +321,7 @@ class Stage:
     def everything_written(self) -> bytes:
         """All bytes below the home, but for the owner's own file of keys."""
         files = (path for path in sorted(self.home.root.rglob("*")) if path.is_file() and path.name != ".env")
-        return b"\0".join(path.read_bytes() for path in files)
+        return b"\0".join((*(path.read_bytes() for path in files), everything_said(self.home.talk)))
 
 
 @dataclass

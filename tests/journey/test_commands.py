@@ -230,6 +230,25 @@ def test_budget_has_a_day_by_agent_task_and_model_and_a_word_about_the_month(aft
         assert said in text
 
 
+def test_the_talk_of_a_task_is_told_call_by_call_and_costs_what_budget_says(after_a_day: Stage) -> None:
+    stage = after_a_day
+    (id_,) = stage.states()
+    (day,) = (one for one in json.loads(at(stage, "budget", "--json").text) if one["day"] == "2026-11-20")
+    talk = json.loads(at(stage, "show", id_, "--talk", "--json").text)
+    share = day["by_task"][id_]
+    assert (len(talk["calls"]), talk["amount"]) == (share["calls"], share["spent"])
+    with stage.records() as records:
+        (used,) = records.spending.used_by([id_]).values()
+    assert talk["tokens_in"] + talk["tokens_out"] == used.tokens > 0
+    assert [one["agent"] for one in talk["calls"]] == ["coder", "reviewer"]
+    assert all(one["request"]["messages"] and one["answer"] and not one["trouble"] for one in talk["calls"])
+    text = at(stage, "show", id_[:4], "--talk").text
+    assert f"{id_}: 2 calls, {talk['tokens_in']:,} tokens in" in text
+    assert [line.split("  ")[2] for line in text.splitlines() if line.startswith("== call ")] == ["coder", "reviewer"]
+    assert "\n[system]\n" in text and "\n[answer]\ndone\n" in text
+    assert "there is no task 'nonsense'" in in_one_line(at(stage, "show", "nonsense", "--talk"))
+
+
 def test_an_attempt_that_did_not_count_has_no_number(stage: Stage) -> None:
     """The owner gives attempts back: a row of our own, which he never saw as an attempt."""
     stage.run_day(until="planning")

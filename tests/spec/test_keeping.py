@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.system.keeping import (
@@ -18,6 +20,7 @@ from sisimpur.shared.system.keeping import (
     is_old_log,
     is_scattered,
     is_turned_over,
+    old_talk,
     old_traces,
     packed_name,
 )
@@ -78,6 +81,23 @@ def test_traces_of_bugs_go_when_they_are_old_or_too_many() -> None:
     assert old_traces(old, NOW) == ["old"]
     assert old_traces(young | old, NOW) == ["edge", "old"]
     assert old_traces(young | {"new": NOW}, NOW) == [f"bug-{TRACES - 1}"]
+
+
+def test_what_was_said_goes_by_days_and_then_by_size_the_oldest_first() -> None:
+    sizes = {"2026-10-20": 1, "2026-10-21": 1, "2026-11-19": 5, "2026-11-20": 5, "notes": 99}
+    assert old_talk(sizes, TODAY, 30, 11) == ["2026-10-20"]
+    assert old_talk(sizes, TODAY, 31, 12) == []
+    assert old_talk(sizes, TODAY, 30, 10) == ["2026-10-20", "2026-10-21"]
+    assert old_talk(sizes, TODAY, 30, 9) == ["2026-10-20", "2026-10-21", "2026-11-19"]
+    assert old_talk({}, TODAY, 30, 9) == []
+
+
+@given(st.dictionaries(st.dates().map(str), st.integers(0, 100)), st.integers(0, 60), st.integers(0, 300))
+def test_what_stays_of_what_was_said_fits_and_is_the_newest(sizes: dict[str, int], days: int, most: int) -> None:
+    gone = old_talk(sizes, TODAY, days, most)
+    stays = sorted(sizes.keys() - set(gone))
+    assert [*gone, *stays] == sorted(sizes)
+    assert sum(sizes[day] for day in stays) <= most
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ class MeterApp:
     async def _asked(
         self, ticket: Ticket, path: str, headers: Mapping[str, str], receive: Receive, reply: HttpReply
     ) -> None:
+        raw = b""
         try:
             if not ticket.is_open(self._parts.clock.now()):
                 raise _no("meter_ticket_closed", "this ticket is closed or has expired")
@@ -104,9 +105,10 @@ class MeterApp:
             begin = self._count if path.endswith(COUNT) else self._call
             work = begin(ticket, headers, raw, reply)
         except Rejected as rejected:
-            await self._parts.book.ask(
+            noted = await self._parts.book.ask(
                 self._parts.ledger.refused, ticket, "", rejected.refusal, self._parts.clock.now(), rejected.status
             )
+            self._parts.talk(noted.call, raw, ())
             raise
         await self._unless_gone(work, receive, reply)
 

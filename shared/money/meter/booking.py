@@ -190,8 +190,7 @@ class CallBooking:
     async def _reserved(self, retry: int) -> Reservation | Refusal:
         parts, ledger = self._parts, self._parts.ledger
         if parts.stopping():
-            await parts.book.ask(ledger.refused, self._ticket, self._asked.model, STOPPING, parts.clock.now())
-            return STOPPING
+            return await parts.book.ask(ledger.refused, self._ticket, self._asked.model, STOPPING, parts.clock.now())
         ask, now = await self._bounded(), parts.clock.now()
         entry = parts.book.later(
             ledger.reserve, self._ticket, ask, parts.caps(), now, retry=retry, stream=self._asked.stream

@@ -70,15 +70,21 @@ class MeteredCall:
         try:
             reservation = await self._booking.reserve(retry)
         except Rejected as refused:
+            self._parts.talk(refused.refusal.call, self._asked.body, ())
             if before and refused.refusal.code.endswith("_cap"):  # the caller has to know why the last try failed
                 raise unrepeated(before, refused) from None
             raise
-        failure = await self._try(reservation)
-        if failure is None:
-            return None, None
-        failure, wait = self._what_next(failure, retry, waited)
-        await self._booking.fail(reservation, failure, None if wait is not None else self._seen(failure))
-        return failure, wait
+        reading = ArrivingMessage()
+        try:
+            failure = await self._try(reservation, reading)
+            if failure is None:
+                return None, None
+            failure, wait = self._what_next(failure, retry, waited)
+            await self._booking.fail(reservation, failure, None if wait is not None else self._seen(failure))
+            return failure, wait
+        finally:
+            sent = {**self._asked.body, "max_tokens": reservation.grant.max_tokens}
+            self._parts.talk(reservation.id, sent, reading.said)
 
     def _what_next(self, failure: FailedTry, retry: int, waited: float) -> tuple[FailedTry, float | None]:
         if failure.then != "retry" or self._reply.started:
@@ -92,8 +98,7 @@ class MeteredCall:
 
     # --- the try
 
-    async def _try(self, reservation: Reservation) -> FailedTry | None:
-        reading = ArrivingMessage()
+    async def _try(self, reservation: Reservation, reading: ArrivingMessage) -> FailedTry | None:
         try:
             return await self._exchange(reservation, reading)
         except Unavailable as error:

@@ -18,6 +18,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+# What was said in a call: its number, the request (bytes: one that was not understood), the blocks of the answer.
+Talk = Callable[[int, Any, Any], object]
+
+
+def no_talk(call: int, request: Any, answer: Any) -> None:
+    """What is said is kept nowhere."""
+
+
 @dataclass(frozen=True)
 class MeterTimeouts:
     """Times that the meter waits, in seconds. `whole` stays below the caller's own time-out, usually 600."""
@@ -33,10 +41,10 @@ class MeterTimeouts:
 
 
 class LedgerThread:
-    """The ledger's own thread: all entries in one order, away from the event loop."""
+    """The ledger's own thread: all entries in one order, away from the event loop. What was said has another."""
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "meter-book")
+    def __init__(self, name: str = "meter-book") -> None:
+        self._thread = ThreadPoolExecutor(1, name)
 
     async def ask(self, entry: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.shield(asyncio.wrap_future(self.later(entry, *args, **kwargs)))
@@ -62,3 +70,4 @@ class MeterParts:
     timeouts: MeterTimeouts
     log: Callable[[str, dict[str, Any]], None]
     stopping: Callable[[], bool]  # nothing new is reserved any more
+    talk: Talk = no_talk  # takes no time of whoever calls it

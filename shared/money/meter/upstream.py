@@ -278,6 +278,13 @@ class ArrivingMessage:
         """All that came so far of the answer: words, thoughts, what tools are called with."""
         return "".join(self._texts)
 
+    @property
+    def said(self) -> list[Any]:
+        """The blocks of the answer; of one that came to no end, its text so far."""
+        if self.complete:
+            return list(self.message["content"])
+        return [{"type": "text", "text": self.text}] if self.text else []
+
     def take(self, event: Event) -> None:
         """Unavailable if the event does not fit what came before. Unknown kinds change nothing."""
         try:
