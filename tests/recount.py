@@ -198,7 +198,10 @@ class Book:
         return sum(call["amount"] for call in theirs if call["state"] in (states or ("settled", "open", "lost")))
 
     def cap(self, of: str) -> int:
-        """In force at the last call of the day, or as the owner has raised it since."""
+        """As the evening has kept it; else in force at the day's last call, or as the owner has raised it since."""
+        kept = self.rows("select day_cap as day, month_cap as month from metric_days where day = ?", self.day)
+        if kept and kept[0][of] is not None:
+            return int(kept[0][of])
         known = [call[f"{of}_cap"] for call in self.calls if call["day"] == self.day]
         raised = self.then(self.rows("select * from cap_raises where day = ?", self.day)) if of == "day" else []
         return max([*known[-1:], *(row["amount"] for row in raised)], default=0)
