@@ -35,6 +35,7 @@ class Arguments:
     branch: str = ""
     id: str = ""
     number: int | None = None
+    prometheus: bool = False
     until: str = ""
     wait: int | None = None  # minutes; 0: until nothing waits for the owner
     dry_run: bool = False

@@ -97,7 +97,7 @@ class CommandLine(argparse.ArgumentParser):
 
 def make_parser() -> CommandLine:
     commands = CommandLine()
-    for add_group in (_days, _answers, _views, _trace, _logs, _money, _deploys, _set_up, _developers):
+    for add_group in (_days, _answers, _views, _record, _logs, _money, _deploys, _set_up, _developers):
         add_group(commands)
     return commands
 
@@ -227,11 +227,11 @@ def _views(commands: CommandLine) -> None:
     memory.add_argument("--forget", type=int, metavar="NUMBER", help="delete one, for good")
 
 
-def _trace(commands: CommandLine) -> None:
+def _record(commands: CommandLine) -> None:
     trace = commands.view(
         LOOKING,
         "trace",
-        "views.trace:trace",
+        "record.trace:trace",
         "draw what was done for a goal: from VISION.md to its deploys, with time, money and outcome",
         "trace 20261122-01",
         "trace deploy 3",
@@ -241,6 +241,14 @@ def _trace(commands: CommandLine) -> None:
     trace.add_argument(
         "number", nargs="?", default=None, type=_number, metavar="NUMBER", help="of the pull request or deploy"
     )
+    metrics = commands.view(
+        LOOKING,
+        "metrics",
+        "record.metrics:metrics",
+        "show how well it goes: what passes, rounds, minutes and dollars for a merged task, and what each figure says",
+        "metrics --prometheus > /var/lib/node_exporter/sisimpur.prom",
+    )
+    metrics.add_argument("--prometheus", action="store_true", help="as text that Prometheus reads")
 
 
 def _logs(commands: CommandLine) -> None:

@@ -51,6 +51,7 @@ from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
 from sisimpur.shared.model.change import needs_owner
 from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.notify.messenger import Messenger
+from sisimpur.shared.record.metrics_reader import MetricDays
 from sisimpur.shared.repo.mirror_commits import subjects
 from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.store.gate_book import OwnerIds
@@ -374,7 +375,7 @@ class Assembly:
 
     @cached_property
     def _money(self) -> MoneyBooks:
-        return MoneyBooks(self._records.spending, self._parts.savings, self._caps)
+        return MoneyBooks(self._records.spending, self._parts.savings, self._caps, MetricDays(self._records.db))
 
     @cached_property
     def _progress(self) -> ProgressFile:

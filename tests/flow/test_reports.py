@@ -27,6 +27,7 @@ from tests.flow.stage import FlowStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads, task
 from tests.mailbox import Mailbox
+from tests.recount import recounted
 
 DAY, HOURS = "2026-11-20", 3600.0
 IDLE = "# Vision\n"
@@ -39,11 +40,14 @@ def model() -> Iterator[ScriptedModel]:
 
 
 @pytest.fixture
-def stage(tmp_path: Path, model: ScriptedModel) -> Stage:
-    """A day that merges one change."""
+def stage(tmp_path: Path, model: ScriptedModel) -> Iterator[Stage]:
+    """A day that merges one change. Whatever becomes of it: the figures of its evening are those of the books."""
     stage = FlowStage(tmp_path, model.url, Coder(GOOD), suite).set_up(VISION, FILES)
     stage.services.append(Mailbox(tmp_path / "box"))
-    return stage
+    yield stage
+    for page in sorted(stage.home.reports.glob("*.md"))[-1:]:
+        if (title := page.read_text()).startswith(f"# {page.stem}: ") and ": nobody was at work" not in title:
+            assert recounted(stage.home.root, page.stem) == []
 
 
 def box(stage: Stage) -> Mailbox:

@@ -1,4 +1,4 @@
-pragma user_version = 33;
+pragma user_version = 34;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER call_added after insert on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
 CREATE TRIGGER call_changed after update on calls begin insert into call_amounts select * from call_amounts where id = new.id; end;
@@ -289,6 +289,12 @@ CREATE TABLE lessons (
 CREATE TABLE lessons_forgotten (
     digest text primary key
 ) strict;
+CREATE TABLE metric_days (
+    day text primary key,
+    counts_json text not null,
+    day_cap integer,
+    month_cap integer
+) strict, without rowid;
 CREATE TABLE notices (
     key text not null,
     service text not null,
@@ -475,7 +481,10 @@ CREATE TABLE write_offs (
     amount integer not null check (amount between 0 and booked),
     why text not null check (why <> '')
 ) strict;
+CREATE INDEX agent_runs_by_day on agent_runs (day);
 CREATE INDEX agent_runs_by_task on agent_runs (task_id) where task_id <> '';
+CREATE INDEX attempts_by_start on attempts (started_at);
+CREATE INDEX attempts_sent_back on attempts (ended_at) where outcome = 'sent back';
 CREATE INDEX batches_by_day on batches (day);
 CREATE INDEX calls_by_day on calls (day, amount) where state <> 'refused';
 CREATE INDEX calls_by_task on calls (task, amount) where state <> 'refused';
@@ -489,6 +498,7 @@ CREATE INDEX calls_settled on calls (task, amount) where state = 'settled';
 CREATE INDEX conversations_by_day on conversations (day);
 CREATE INDEX deploys_by_commit on deploys (commit_id);
 CREATE INDEX deploys_by_time on deploys (place, begun_at);
+CREATE INDEX gate_runs_by_time on gate_runs (at);
 CREATE INDEX intents_by_outcome on intents (external_id) where state = 'done';
 CREATE INDEX intents_by_task on intents (task, kind);
 CREATE INDEX lesson_uses_by_try on lesson_uses (task, attempt);

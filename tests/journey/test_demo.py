@@ -24,6 +24,7 @@ from sisimpur.agents.devops.drivers.health_checker import PageLine
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.system.http import HttpAnswer
 from sisimpur.shared.system.process import Finished, run, running
+from tests import recount, remeasure
 from tests.journey.stage import git
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +65,8 @@ def test_the_demo_merges_corrects_rolls_back_and_asks_and_says_what_is_scripted(
     pytest_finds_its_plugins_compiled(demo)
     the_share_of_a_tasks_tokens_that_goes_to_all_but_the_engine_is_known(demo)
     what_each_role_was_asked_and_answered_can_be_read(demo)
+    each_figure_of_the_report_is_recomputed(demo)
+    each_figure_of_metrics_is_recomputed(demo)
     the_program_that_looks_after_kills_finds_nothing_and_then_each_damage(demo)
 
 
@@ -74,6 +77,17 @@ def the_program_that_looks_after_kills_finds_nothing_and_then_each_damage(demo: 
     damage(demo.place)
     found = run(words, env={"PATH": "/usr/bin:/bin"}, timeout=60).text
     assert {law.partition(":")[0] for law in found.splitlines()} >= {law.__name__.replace("_", " ") for law in LAWS}
+
+
+def each_figure_of_the_report_is_recomputed(demo: Demo) -> None:
+    (report,) = (demo.place / "home" / "reports" / "daily").glob("*.md")
+    words = (sys.executable, "-I", recount.__file__, str(demo.place / "home"), report.stem)
+    assert run(words, env={"PATH": "/usr/bin:/bin"}, timeout=60).text == ""
+
+
+def each_figure_of_metrics_is_recomputed(demo: Demo) -> None:
+    (report,) = (demo.place / "home" / "reports" / "daily").glob("*.md")
+    assert [*remeasure.differences(demo.place / "home", demo.asked("metrics"), report.stem)] == []
 
 
 def pytest_finds_its_plugins_compiled(demo: Demo) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sisimpur.cli.record.trace import drawn
 from sisimpur.cli.terminal.arguments import CHECKOUT
-from sisimpur.cli.views.trace import drawn
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.record.trace import tree
 from sisimpur.shared.record.trace_reader import TraceReader

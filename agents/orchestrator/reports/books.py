@@ -17,6 +17,7 @@ from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.money.savings import LedgerSavings
 from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.notify.messenger import Messenger
+from sisimpur.shared.record.metrics_reader import MetricDays
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
@@ -63,6 +64,7 @@ class MoneyBooks:
     ledger: LedgerReader
     savings: LedgerSavings
     caps: Caps
+    days: MetricDays
 
     def cap_of(self, day: str) -> int:
         """What that day may cost, in nano-dollars."""

@@ -251,6 +251,7 @@ class Reporting:
         write_bytes(self._reports / f"{account.day}.png", png)
         fault_point("picture.written")
         self._write_page(account.day, report_text.evening(account, self._command, f"{account.day}.png"))
+        self.books.money.days.keep(account.day, account.spent.cap, account.month.cap)
         return png
 
     def _write_page(self, day: str, text: str) -> None:
