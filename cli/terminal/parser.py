@@ -95,7 +95,7 @@ class CommandLine(argparse.ArgumentParser):
 
 def make_parser() -> CommandLine:
     commands = CommandLine()
-    for add_group in (_days, _answers, _views, _logs, _money, _deploys, _set_up, _developers):
+    for add_group in (_days, _answers, _views, _logs, _audit, _money, _deploys, _set_up, _developers):
         add_group(commands)
     return commands
 
@@ -236,6 +236,21 @@ def _logs(commands: CommandLine) -> None:
     logs.add_argument("--task", metavar="ID", help="only this task's")
     logs.add_argument("--lines", type=int, metavar="N", help="how many (default: 40)")
     logs.add_argument("--follow", "-f", action="store_true", help="go on with what comes, until Ctrl-C")
+
+
+def _audit(commands: CommandLine) -> None:
+    audit = commands.view(
+        LOOKING,
+        "audit",
+        "views.audit:audit",
+        "show who did what, from where; verify: whether a row of it was changed",
+        "audit --since yesterday",
+        "audit verify",
+    )
+    audit.add_argument("verify", nargs="?", choices=("verify",), help="check that each row follows from the one before")
+    audit.add_argument("--since", metavar="WHEN", help="a day (2026-11-22), yesterday, today, or 2h, 3d (default: all)")
+    audit.add_argument("--kind", metavar="KIND", help="only this: task, attempt, check, review, ruling, deploy, ...")
+    audit.add_argument("--follow", "-f", action="store_true", help="go on with what comes, until Ctrl-C")
 
 
 def _money(commands: CommandLine) -> None:
