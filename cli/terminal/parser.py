@@ -247,7 +247,7 @@ def _audit(commands: CommandLine) -> None:
         "audit --since yesterday",
         "audit verify",
     )
-    audit.add_argument("verify", nargs="?", choices=("verify",), help="check that each row follows from the one before")
+    audit.add_argument("verify", nargs="?", metavar="verify", help="check that each row follows from the one before")
     audit.add_argument("--since", metavar="WHEN", help="a day (2026-11-22), yesterday, today, or 2h, 3d (default: all)")
     audit.add_argument("--kind", metavar="KIND", help="only this: task, attempt, check, review, ruling, deploy, ...")
     audit.add_argument("--follow", "-f", action="store_true", help="go on with what comes, until Ctrl-C")

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from sisimpur.cli.terminal.arguments import DONE, INTERRUPTED, Arguments
 from sisimpur.cli.terminal.printing import plain, print_json
 from sisimpur.cli.wiring.records import open_records
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.record.audit import AuditBook, AuditRow, moment_of
 
@@ -17,6 +18,8 @@ LONGEST_LINE = 300
 
 def audit(arguments: Arguments) -> int:
     """Print rows, the oldest first. With `--json` each is a line of its own."""
+    if arguments.verify not in ("", "verify"):
+        raise Misconfigured(f"{arguments.verify} is no word of audit; type audit, or audit verify")
     with open_records(arguments.home, looking=True) as records:
         book = AuditBook(records.db)
         if arguments.verify:
@@ -51,4 +54,6 @@ def _in_words(row: AuditRow) -> str:
     detail = ", ".join(f"{name} {value}" for name, value in json.loads(row.detail).items() if value not in ("", None))
     commit = f" {row.commit_id[:8]}" if row.commit_id else ""
     who = f"{row.actor} ({row.via})" if row.via else row.actor
-    return plain(f"{row.seq:>6}  {row.at[:19]}  {who:<20}  {row.kind:<8}  {row.subject}{commit}: {detail}")[:LONGEST_LINE]
+    return plain(f"{row.seq:>6}  {row.at[:19]}  {who:<20}  {row.kind:<8}  {row.subject}{commit}: {detail}")[
+        :LONGEST_LINE
+    ]

@@ -43,9 +43,12 @@ class AuditBook:
 
     def rows(self, since: datetime | None = None, kind: str = "", after: int = 0) -> Iterator[AuditRow]:
         """In the order in which they were written. `after`: the number of the last one that is known."""
-        earliest = (since - LONGEST_ZONE).isoformat() if since else ""
-        first = self._db.row("select min(seq) n from audit indexed by audit_by_time where at >= ?", (earliest,))
-        after = max(after, (first["n"] or 0) - 1) if first and since else after
+        if since:
+            earliest = (since - LONGEST_ZONE).isoformat()
+            (first,) = self._db.rows("select min(seq) n from audit indexed by audit_by_time where at >= ?", (earliest,))
+            if first["n"] is None:
+                return
+            after = max(after, first["n"] - 1)
         for row in self._pages(after):
             if (not kind or row.kind == kind) and (since is None or _moment(row.at, since) >= since):
                 yield row

@@ -14,11 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from sisimpur.cli.app import main
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.record.audit import AuditBook, AuditRow, moment_of
 from sisimpur.shared.store.activity import Epochs
 from sisimpur.shared.store.chain import heard_by
 from sisimpur.shared.store.database import Database
+from tests.journey.stage import repository
 
 pytestmark = pytest.mark.disk
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
@@ -234,6 +236,7 @@ def test_what_is_asked_for_by_time_is_the_moment_whatever_zone_the_row_names(db:
     assert [row.seq for row in AuditBook(db).rows(moment_of("2h", NOW))] == [2]
     assert [row.seq for row in AuditBook(db).rows(moment_of("today", NOW))] == [1, 2]
     assert list(AuditBook(db).rows(moment_of("yesterday", NOW), kind="deploy")) == []
+    assert list(AuditBook(db).rows(NOW + timedelta(days=9))) == []
     with pytest.raises(Misconfigured, match="write a day"):
         moment_of("soon", NOW)
 
@@ -252,3 +255,21 @@ def test_yesterday_is_told_quickly_in_a_home_of_years(db: Database) -> None:
     took = time.perf_counter() - begun
     assert 280 <= found <= 290
     assert took < 0.5
+
+
+def test_the_command_tells_what_the_owner_did_and_names_a_changed_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    typed = lambda *words: main(["--home", str(home), *words])  # noqa: E731
+    assert typed("init", "--target", str(repository(tmp_path / "site"))) == 0
+    assert typed("raise-cap", "12.50", "--why", "a big day") == 0
+    capsys.readouterr()
+    assert typed("audit", "--since", "yesterday") == 0
+    assert "owner (terminal)" in (told := capsys.readouterr().out) and "why a big day" in told
+    assert typed("audit", "verify") == 0
+    assert "1 row, chain whole, head " in capsys.readouterr().out
+    with closing(Database(home / ".state" / "agents.db")) as db:
+        tampered(db, "update audit set detail = '{}'")
+    assert typed("audit", "verify") == 1
+    assert capsys.readouterr().err.startswith("audit: row 1 of the audit")
