@@ -261,7 +261,10 @@ def test_the_command_tells_what_the_owner_did_and_names_a_changed_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / "home"
-    typed = lambda *words: main(["--home", str(home), *words])  # noqa: E731
+
+    def typed(*words: str) -> int:
+        return main(["--home", str(home), *words])
+
     assert typed("init", "--target", str(repository(tmp_path / "site"))) == 0
     assert typed("raise-cap", "12.50", "--why", "a big day") == 0
     capsys.readouterr()
