@@ -61,6 +61,9 @@ class Arguments:
     place: str = ""
     forget: int | None = None
     shell: str = ""
+    since: str = ""
+    kind: str = ""
+    verify: str = ""
     about: str = ""
     run: str = field(default="", compare=False)
     chosen: str = field(default="--home", compare=False)

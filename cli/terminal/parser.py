@@ -249,6 +249,18 @@ def _record(commands: CommandLine) -> None:
         "metrics --prometheus > /var/lib/node_exporter/sisimpur.prom",
     )
     metrics.add_argument("--prometheus", action="store_true", help="as text that Prometheus reads")
+    audit = commands.view(
+        LOOKING,
+        "audit",
+        "record.audit:audit",
+        "show who did what, from where; verify: whether a row of it was changed",
+        "audit --since yesterday",
+        "audit verify",
+    )
+    audit.add_argument("verify", nargs="?", metavar="verify", help="check that each row follows from the one before")
+    audit.add_argument("--since", metavar="WHEN", help="a day (2026-11-22), yesterday, today, or 2h, 3d (default: all)")
+    audit.add_argument("--kind", metavar="KIND", help="only this: task, attempt, check, review, ruling, deploy, ...")
+    audit.add_argument("--follow", "-f", action="store_true", help="go on with what comes, until Ctrl-C")
 
 
 def _logs(commands: CommandLine) -> None:

@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter
 
 from sisimpur.shared.model.errors import Misconfigured, Replaced, Unavailable
+from sisimpur.shared.store import chain
 from sisimpur.shared.system.fault import fault_point
 
 READS = ("select ", "with ")
@@ -126,6 +127,10 @@ class _Connection(sqlite3.Connection):
     def _asked(self, sql: str, values: tuple[Any, ...]) -> _Answer:
         return _Answer(self.execute(sql, values).fetchall())
 
+    def has_written(self, table: str) -> bool:
+        """Tell whether a statement since `forget` may have, or a trigger of it."""
+        return table in self._written
+
     def forget(self) -> None:
         """Forget what was read of the tables that were written since the last time."""
         for sql in [sql for sql in self._answers if not self._written.isdisjoint(self._tables[sql].reads)]:
@@ -167,6 +172,8 @@ class Database:
                 connection.execute("begin immediate")
                 self._check_guard(connection)
                 yield connection
+                if connection.has_written(chain.TABLE):
+                    chain.seal(connection, is_daemon=self._epoch != 0)
                 connection.execute("commit")
             except BaseException:
                 if connection.in_transaction:  # also when the commit itself failed: a full disk

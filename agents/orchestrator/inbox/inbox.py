@@ -16,6 +16,7 @@ from sisimpur.shared.forge.forge import FORGE_PROBLEMS, Comment, Forge, Pull, Ra
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.text import around_unseen, harmless, shown, visible
+from sisimpur.shared.store.chain import heard_by
 from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.fault import fault_point
 
@@ -43,7 +44,8 @@ class Inbox:
             if pull is None or pull.state == "merged":
                 continue
             try:
-                self._heed(one, pull)
+                with heard_by("pull request"):
+                    self._heed(one, pull)
             except RateLimited:  # whoever goes on asking is locked out
                 raise
             except TeamError as problem:

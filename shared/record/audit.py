@@ -1,0 +1,113 @@
+"""Who did what, from where: the rows of `audit`, and whether each follows from the one before."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.store.chain import BEGIN, COLUMNS, sealed
+from sisimpur.shared.store.database import Database
+
+PAGE = 5_000  # rows that are read at once
+LONGEST_ZONE = timedelta(hours=26)  # between two clocks' names of one moment
+SPANS = {"h": "hours", "d": "days", "m": "minutes"}
+ASKED = f"/* read once */ select {', '.join(COLUMNS)}, hash from audit"  # noqa: S608 (our own names)
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    seq: int
+    at: str
+    kind: str
+    actor: str
+    via: str
+    subject: str
+    commit_id: str
+    detail: str  # JSON
+    hash: str  # empty: not sealed yet
+
+
+@dataclass(frozen=True)
+class AuditHead:
+    rows: int
+    hash: str
+
+
+class AuditBook:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def rows(self, since: datetime | None = None, kind: str = "", after: int = 0) -> Iterator[AuditRow]:
+        """In the order in which they were written. `after`: the number of the last one that is known."""
+        if since:
+            earliest = (since - LONGEST_ZONE).isoformat()
+            (first,) = self._db.rows("select min(seq) n from audit indexed by audit_by_time where at >= ?", (earliest,))
+            if first["n"] is None:
+                return
+            after = max(after, first["n"] - 1)
+        for row in self._pages(after):
+            if (not kind or row.kind == kind) and (since is None or _moment(row.at, since) >= since):
+                yield row
+
+    def check(self) -> AuditHead:
+        """Misconfigured: the first row that does not follow from the one before."""
+        head, number, unsealed = BEGIN, 0, 0
+        for row in self._pages(0):
+            if row.seq != number + 1:
+                raise _missing(number + 1)
+            if row.hash and unsealed:
+                raise Misconfigured(f"row {unsealed} of the audit has lost its hash; compare with a backup")
+            number = row.seq
+            unsealed = unsealed or (0 if row.hash else number)
+            head = _follows(head, row) if row.hash else head
+        (last,) = self._db.rows("select coalesce(max(seq), 0) n from sqlite_sequence where name = 'audit'")
+        if last["n"] > number:
+            raise _missing(number + 1)
+        return AuditHead(number, head)
+
+    def _pages(self, after: int) -> Iterator[AuditRow]:
+        while found := self._db.rows(f"{ASKED} where seq > ? order by seq limit ?", (after, PAGE)):
+            yield from map(_row, found)
+            after = found[-1]["seq"]
+
+
+def _missing(number: int) -> Misconfigured:
+    return Misconfigured(f"row {number} of the audit is missing; compare with a backup")
+
+
+def _row(row: sqlite3.Row) -> AuditRow:
+    return AuditRow(*row)
+
+
+def _follows(head: str, row: AuditRow) -> str:
+    """Return the row's hash."""
+    own = (row.seq, row.at, row.kind, row.actor, row.via, row.subject, row.commit_id, row.detail)
+    if sealed(head, own) != row.hash:
+        raise Misconfigured(
+            f"row {row.seq} of the audit ({row.at}, {row.kind}, {row.subject}) does not follow from the one before: "
+            "it was changed, or one before it; compare with a backup"
+        )
+    return row.hash
+
+
+def _moment(at: str, like: datetime) -> datetime:
+    """A day alone begins in the owner's time zone."""
+    found = datetime.fromisoformat(at)
+    return found if found.tzinfo else found.replace(tzinfo=like.tzinfo)
+
+
+def moment_of(text: str, now: datetime) -> datetime:
+    """Since when: a day, `yesterday`, `today`, or how long ago. Misconfigured: none of these."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if text in ("today", "yesterday"):
+        return midnight - timedelta(days=text == "yesterday")
+    if found := re.fullmatch(r"(\d{1,5})([hdm])", text):
+        return now - timedelta(**{SPANS[found[2]]: int(found[1])})
+    try:
+        return _moment(text, now)
+    except ValueError:
+        raise Misconfigured(f"{text} is no time; write a day (2026-11-22), yesterday, today, 2h or 3d") from None

@@ -1,0 +1,58 @@
+"""The audit's chain: each row bears the hash of the row before and of itself. Whoever changes one breaks all after it.
+
+Triggers write the rows, in the transaction of the fact (schema/0035_audit.sql). They are sealed before it is committed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from hashlib import sha256
+
+TABLE = "audit"
+COLUMNS = ("seq", "at", "kind", "actor", "via", "subject", "commit_id", "detail")
+BEGIN = "0" * 64  # the hash before the first row
+UNSEALED = f"select {', '.join(COLUMNS)} from audit where hash = '' order by seq"  # noqa: S608 (our own names)
+
+_heard_by: ContextVar[str] = ContextVar("heard_by", default="")
+
+
+@contextmanager
+def heard_by(via: str) -> Iterator[None]:
+    """What the owner's word does in here he said by `via`."""
+    before = _heard_by.set(via)
+    try:
+        yield
+    finally:
+        _heard_by.reset(before)
+
+
+def sealed(before: str, row: tuple[object, ...]) -> str:
+    """Return the hash of a row, in the order of COLUMNS, after the one with the hash `before`."""
+    return sha256(before.encode() + json.dumps(row, separators=(",", ":")).encode()).hexdigest()
+
+
+def seal(db: sqlite3.Connection, is_daemon: bool) -> None:
+    """Seal the rows of this transaction, and those that a plain connection has written since the last one."""
+    rows = [tuple(row) for row in db.execute(UNSEALED)]
+    if not rows:
+        return
+    found = db.execute("select hash from audit where seq < ? order by seq desc limit 1", (rows[0][0],)).fetchone()
+    head = found[0] if found else BEGIN
+    for row in rows:
+        actor = row[3] or ("team" if is_daemon else "owner")
+        via = _via(actor, is_daemon)
+        head = sealed(head, (*row[:3], actor, via, *row[5:]))
+        db.execute("update audit set actor = ?, via = ?, hash = ? where seq = ?", (actor, via, head, row[0]))
+
+
+def _via(actor: str, is_daemon: bool) -> str:
+    """The owner speaks to a daemon by files, if nobody says otherwise."""
+    if actor == "owner" and _heard_by.get():
+        return _heard_by.get()
+    if is_daemon:
+        return "file" if actor == "owner" else "daemon"
+    return "terminal"
