@@ -178,10 +178,10 @@ def packs(home: Home) -> int:
     return len(list((home.mirror("t") / "objects" / "pack").glob("*.pack")))
 
 
-def tidied(home: Home, **more: bool) -> list[str]:
+def tidied(home: Home, is_clock_right: bool = True) -> list[str]:
     db = Database(home.database)
     try:
-        return tidy(home, db, Mirror(home.mirror("t"), Remote("/nowhere")), NOW, **more)
+        return tidy(home, db, Mirror(home.mirror("t"), Remote("/nowhere")), NOW, is_clock_right)
     finally:
         db.close()
 
