@@ -61,16 +61,16 @@ def goal_branch(goal_id: str, number: int) -> str:
 
 def slug(title: str) -> str:
     """Up to 40 of `a-z 0-9 -` that remind of the title, cut between words; empty if none of it can be written so."""
-    plain = (
-        unicodedata.normalize("NFKD", title if title.isascii() else _by_sound(title))
-        .encode("ascii", "ignore")
-        .decode()
-        .lower()
-    )
+    plain = latin(title if title.isascii() else _by_sound(title)).lower()
     words = "-".join(re.findall("[a-z0-9]+", plain))
     if len(words) > LONGEST_SLUG:
         words = words[: LONGEST_SLUG + 1].rpartition("-")[0] or words[:LONGEST_SLUG]
     return words
+
+
+def latin(text: str) -> str:
+    """Leave Latin letters without their accents, and nothing else."""
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
 def _by_sound(title: str) -> str:

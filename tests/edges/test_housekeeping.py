@@ -133,7 +133,7 @@ def neglect_rows(home: Home) -> None:
                 (at.date().isoformat(), at.isoformat()),
             )
         for task, state, at in TASKS:
-            rows.execute("insert into tasks values (?, 't', 'g', '', 'high', ?, '')", (task, at.isoformat()))
+            rows.execute("insert into tasks values (?, 't', 'g', '', 'high', ?, '', '')", (task, at.isoformat()))
             for event, to in (("created", "backlog"), (EVENTS[state].value, state)):
                 rows.execute(
                     "insert into task_events (task, at, event, from_state, to_state, done) values (?, ?, ?, '', ?, 1)",
