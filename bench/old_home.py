@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.store.chain import seal
 from sisimpur.shared.system.paths import Home
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey import rooms
@@ -72,6 +73,7 @@ def grow_old(home: Home, tasks: int, calls: int = 0) -> None:
         _copy(db, DAY_ROWS, done.stem, copies[EACH_DAY - 1 :: EACH_DAY])
         (of_a_task,) = db.execute("select count(*) from calls").fetchone()
         _copy(db, CALL_ROWS, done.stem, copies, -(-calls // (of_a_task * max(len(copies), 1))))
+        seal(db, is_daemon=True)  # else the first command on this home would
     for book in home.forge("x").parent.glob("*/forge.db"):
         with closing(sqlite3.connect(book)) as db, db:
             _copy(db, PULL_ROWS, done.stem, copies)
