@@ -14,8 +14,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import ResourceUse
 from sisimpur.shared.sandbox.box_job import MB, JobLimits
-from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Left, PrivateFiles, left_on, on_disk, usage_of
+from sisimpur.shared.sandbox.box_usage import (
+    SPARE,
+    BoxUsage,
+    Left,
+    PrivateFiles,
+    Taken,
+    left_on,
+    on_disk,
+    usage_of,
+)
 from sisimpur.shared.system.process import End, Watch
 
 EVERY = 1.0  # seconds between two counts
@@ -23,6 +33,7 @@ PAUSE = 30  # times as long as counting the files took: it costs a thirtieth of 
 MOST_PRIVATE = 200_000  # files in a folder in memory: of the kernel's own each takes about 1 KB
 LEAST_LOSS = 16 * MB  # that the machine must lose before something is counted out of turn: others take from it, too
 PULSE = 3.0  # seconds between two looks at whether anything happens
+Pulse = Callable[[], object]
 
 
 def verdict(usage: BoxUsage, limits: JobLimits, disk_before: int = 0) -> End | None:
@@ -73,11 +84,11 @@ class Stillness:
 
 
 def watchdog(
-    limits: JobLimits, folders: tuple[Path, ...], stop: Callable[[], bool], pulse: Callable[[], object] | None = None
+    limits: JobLimits, folders: tuple[Path, ...], stop: Callable[[], bool], taken: Taken, pulse: Pulse | None = None
 ) -> Watch:
     """A watch for `process.run`. `folders` are what the box can write; how full they are now is where counting starts.
 
-    `pulse`: see Job. Refused: one of the folders is nested too deep to be counted.
+    `pulse`: see Job. `taken` learns what is counted. Refused: one of the folders is nested too deep to be counted.
     """
     before = seen = on_disk(folders, limits.files)
     began = left_on(folders)
@@ -96,6 +107,7 @@ def watchdog(
             sure, lost = limits.memory_mb * MB // 2, began.memory - left.memory
             usage = usage_of(pid, folders, seen, limits.processes, sure, lost)
             members.counted(now, EVERY, left.memory, limits.memory_mb * MB - usage.memory)
+            taken.counted(ResourceUse(usage.cpu, usage.memory, max(0, seen.size - before.size)))
 
     def watch(pid: int, printed: int) -> End | None:
         if stop():

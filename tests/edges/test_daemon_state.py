@@ -112,6 +112,10 @@ SINCE, UNTIL = NOW - timedelta(minutes=20), NOW + timedelta(minutes=10)
             Wait("time", until=UNTIL, why="no task is ready: t waits for you; see: python main.py status"),
             "nothing to do, nothing is due before 10:42: no task is ready: t waits for you",
         ),
+        (
+            Wait("machine", SINCE, why="the disk is 93% full"),
+            "nothing new is begun before the machine has more room since 10:12: the disk is 93% full",
+        ),
         (Wait("attempt", until=UNTIL), "a task rests after a try that was lost, tried again at 10:42"),
         (
             Wait("trouble", SINCE, UNTIL, "the disk\nis full"),
