@@ -94,7 +94,7 @@ def test_what_cannot_be_read_stays_as_it_was(proc: Path) -> None:
     watch.look(NOON, 0.2)
     (proc / "meminfo").unlink()
     watch.look(NOON + timedelta(hours=1), 0.2)
-    assert watch.last and watch.last.at == NOON and watch.tight == ()
+    assert watch.last and watch.last.at == NOON and list(watch.tight) == []
     (proc / "meminfo").write_text(MEMINFO)
     watch.look(NOON + timedelta(hours=2), 0.2)
     assert "memory" in [one.part for one in watch.tight]
