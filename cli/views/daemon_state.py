@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain, print_json
 from sisimpur.cli.wiring.records import Records
-from sisimpur.shared.machine.reading import Machine
+from sisimpur.shared.machine.reading import Machine, MachineWatch
 from sisimpur.shared.model import errors
 from sisimpur.shared.model.lifecycle import Board, State
 from sisimpur.shared.model.schedule import WORK, Obstacle, Standing, Wait, outlook
@@ -170,18 +170,26 @@ def _at(iso: str, now: datetime) -> str:
 
 
 def machine_facts(records: Records, holder: str, moving: Mapping[str, Sized]) -> dict[str, Any]:
-    """Return what a daemon at work has read last, else what is read now; and what the boxes of today have taken."""
-    epoch = Epochs(records.db).last()
+    """Return what a daemon at work has read last, else what is read now; and what the boxes of today have taken.
+
+    Without the first if nothing of the machine can be read.
+    """
+    epoch, most = Epochs(records.db).last(), records.settings.policy.machine.most
     seen = epoch.machine if epoch and _state(epoch, holder) == "running" else None
-    seen = seen or Machine(records.home.root)(records.clock.now())
-    facts = asdict(seen) | {"at": _iso(seen.at), "most": records.settings.policy.machine.most}
+    if seen is None:
+        watch = MachineWatch(Machine(records.home.root))
+        watch.look(records.clock.now(), most)
+        seen = watch.last
+    facts = asdict(seen) | {"at": _iso(seen.at), "most": most} if seen else {}
     queues = {name: len(tasks) for name, tasks in moving.items()}
     return facts | {"queues": queues, "boxes_today": asdict(Activity(records.db).taken(records.day()))}
 
 
 def machine_line(facts: Mapping[str, Any]) -> str:
-    shares = {"processors": facts["cpu"], "memory": facts["memory"], "disk": facts["disk"], "files": facts["inodes"]}
-    known = [f"{name} {share:.0%}" for name, share in shares.items() if share is not None]
+    shares = {"processors": "cpu", "memory": "memory", "disk": "disk", "files": "inodes"}
+    known = [f"{name} {facts[key]:.0%}" for name, key in shares.items() if facts.get(key) is not None]
+    if not known:
+        return "it cannot be read here (/proc)"
     load, today = f"load {facts['load']:.1f} on {facts['processors']} processors", facts["boxes_today"]
     boxes = f"boxes: {facts['boxes']} open"
     if any(today.values()):

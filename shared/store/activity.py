@@ -88,7 +88,7 @@ class Activity:
     def taken(self, day: str) -> ResourceUse:
         """By all boxes of the runs of a day that have ended."""
         row = self._db.row(
-            "select coalesce(sum(cpu_s), 0) as cpu, coalesce(max(memory), 0) as memory,"
+            "select coalesce(sum(cpu_s), 0.0) as cpu, coalesce(max(memory), 0) as memory,"
             " coalesce(sum(written), 0) as written from agent_runs where day = ?",
             (day,),
         )

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
 from sisimpur.agents.coder.engine import aider_launcher
 from sisimpur.agents.coder.engine.aider_runner import answer
-from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files, nothing_happened
 from sisimpur.agents.coder.judge import Broke, Disturbed, InWords, judge
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from sisimpur.agents.orchestrator.publishing.gate_text import cannot_be_done, verdict_line
@@ -478,6 +478,7 @@ TABLE = [
     # smaller tasks
     pytest.param(SLOW, SMALLER, id="a run that took too long"),
     pytest.param(STUCK, SMALLER, id="nothing happened, in the books of an earlier version"),
+    pytest.param(said("lost", nothing_happened(job(Path()))), Cause.ENVIRONMENT, id="nothing happened"),
     pytest.param(ended("memory", -9), SMALLER, id="too much memory"),
     pytest.param(ended("processes", -9), SMALLER, id="too many processes"),
     pytest.param(ended("output", -9), SMALLER, id="too much printed"),
