@@ -306,7 +306,10 @@ class Run:
 
 @dataclass(frozen=True)
 class ResourceUse:
-    """What boxes took: seconds of processors, the most memory at once and what was written to disks, in bytes."""
+    """What boxes took: seconds of processors, the most memory at once, and by how much their folders grew, in bytes.
+
+    It is counted while they run, to within a tenth.
+    """
 
     cpu: float = 0.0
     memory: int = 0
@@ -317,7 +320,7 @@ class ResourceUse:
         return ResourceUse(self.cpu + other.cpu, max(self.memory, other.memory), self.written + other.written)
 
     def or_more(self, other: ResourceUse) -> ResourceUse:
-        """The same, measured twice: each way may miss some of it."""
+        """The same box, counted once more."""
         return ResourceUse(max(self.cpu, other.cpu), max(self.memory, other.memory), max(self.written, other.written))
 
 

@@ -7,7 +7,6 @@ counted (memory of the kernel's own, files that only a message on its way holds)
 from __future__ import annotations
 
 import os
-import resource
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +22,6 @@ DEEPEST = 100  # folders within folders
 SPARE = 256 * MB  # memory and disk that the machine keeps for itself
 PAGE = os.sysconf("SC_PAGESIZE")  # bytes
 TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
-BLOCK = 512  # bytes, as the kernel counts what is written
 
 
 @dataclass(frozen=True)
@@ -43,18 +41,13 @@ class BoxUsage:
 
 
 class Taken:
-    """What a box takes: the most of what is counted while it runs, and of what the kernel says at its end."""
+    """What a box takes: the most of what is counted while it runs. What it does after the last count is not known."""
 
     def __init__(self) -> None:
         self.use = ResourceUse()
 
     def counted(self, use: ResourceUse) -> None:
         self.use = self.use.or_more(use)
-
-    def told(self, usage: resource.struct_rusage) -> None:
-        """It knows of all that has ended in good order, but only the memory of the largest process."""
-        cpu = usage.ru_utime + usage.ru_stime
-        self.counted(ResourceUse(cpu, usage.ru_maxrss * 1024, usage.ru_oublock * BLOCK))
 
 
 @dataclass(frozen=True)

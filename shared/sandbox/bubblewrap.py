@@ -154,7 +154,7 @@ class Bubblewrap:
                     timeout=job.limits.seconds,
                     data=alive,
                     how=process.RunOptions(
-                        job.limits.output, False, (words, calls, mounted, status, *channel), watch, taken.told
+                        limit=job.limits.output, pass_fds=(words, calls, mounted, status, *channel), watch=watch
                     ),
                 )
             finally:

@@ -1,8 +1,9 @@
 """Watchdog of a box: when it has taken too much, and when it is stuck.
 
 The kernel limits one process at a time; what a box takes altogether has to be counted: memory, processes, disk. That
-is done once a second. Ten times a second the machine is asked what it has left: when it has lost as much as the box may
-still take, the box is counted at once. (Where control groups are ours, the kernel limits a box as well: box_group.py.)
+is done once a second, more often while it is young. Ten times a second the machine is asked what it has left: when it
+has lost as much as the box may still take, the box is counted at once. (Where control groups are ours, the kernel
+limits a box as well: box_group.py.)
 A box that shows no sign of life for a while is stuck: no output, no file, no work of its processors, no pulse.
 """
 
@@ -30,6 +31,7 @@ from sisimpur.shared.sandbox.box_usage import (
 from sisimpur.shared.system.process import End, Watch
 
 EVERY = 1.0  # seconds between two counts
+OF_ITS_AGE = 0.1  # or this share of how old the box is, if that is less: most boxes are short
 PAUSE = 30  # times as long as counting the files took: it costs a thirtieth of a core at most
 MOST_PRIVATE = 200_000  # files in a folder in memory: of the kernel's own each takes about 1 KB
 LEAST_LOSS = 16 * MB  # that the machine must lose before something is counted out of turn: others take from it, too
@@ -116,22 +118,22 @@ def watchdog(
     `pulse`: see Job. `taken` learns what is counted. Refused: one of the folders is nested too deep to be counted.
     """
     before = seen = on_disk(folders, limits.files)
-    began = left_on(folders)
+    began, born = left_on(folders), time.monotonic()
     files, members, still = NextCount(), NextCount(), Stillness(limits.stall)
     usage = BoxUsage()
 
     def count(pid: int, now: float, left: Left) -> None:
         nonlocal seen, usage
-        is_scarce = left.scarcest < SPARE
+        is_scarce, pause = left.scarcest < SPARE, min(EVERY, OF_ITS_AGE * (now - born))
         if is_for_files := is_scarce or files.is_due(now, sum(left.disks)):
             seen = on_disk(folders, limits.files)
             took = time.monotonic() - now
             may_take = limits.disk_mb * MB + before.size - seen.size
-            files.counted(now + took, max(EVERY, PAUSE * took), sum(left.disks), may_take)
+            files.counted(now + took, max(pause, PAUSE * took), sum(left.disks), may_take)
         if is_for_files or members.is_due(now, left.memory):
             sure, lost = limits.memory_mb * MB // 2, began.memory - left.memory
             usage = usage_of(pid, folders, seen, limits.processes, sure, lost)
-            members.counted(now, EVERY, left.memory, limits.memory_mb * MB - usage.memory)
+            members.counted(now, pause, left.memory, limits.memory_mb * MB - usage.memory)
             taken.counted(ResourceUse(usage.cpu, usage.memory, max(0, seen.size - before.size)))
 
     def watch(pid: int, printed: int) -> End | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -16,7 +15,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -76,16 +75,12 @@ class Finished:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options that few programs need. `watch`: asked ten times a second; a reason ends the group at once.
-
-    `took`: told at the end what the program has taken, and all that ended below it in good order.
-    """
+    """Options that few programs need. `watch`: asked ten times a second; a reason ends the group at once."""
 
     limit: int = 200_000  # bytes kept of each channel
     merge: bool = False  # errors join the output
     pass_fds: Collection[int] = ()  # descriptors that it inherits
     watch: Watch | None = None
-    took: Callable[[resource.struct_rusage], None] = field(default=lambda _: None)
 
 
 USUAL = RunOptions()
@@ -115,7 +110,7 @@ def run(
             process = _start(argv, cwd, env, (source, output, errors), how.pass_fds)
         except OSError as error:  # no such program, not executable, no such folder
             return Finished(127, b"", str(error).encode(), "not found", time.monotonic() - began)
-        end = _wait(process, began + timeout, how, (output, errors))
+        end = _wait(process, began + timeout, how.watch, (output, errors))
         said, cut = head_and_tail(output, how.limit)
         complained, cut_too = (b"", False) if how.merge else head_and_tail(errors, how.limit)
     return Finished(process.returncode, said, complained, end, time.monotonic() - began, cut or cut_too)
@@ -319,9 +314,16 @@ def _start(
     channels: tuple[int | BinaryIO, int | BinaryIO, int | BinaryIO],
     pass_fds: Collection[int],
 ) -> subprocess.Popen[bytes]:
-    source, out, err = channels
+    source, output, errors = channels
     return subprocess.Popen(
-        argv, cwd=cwd, env=dict(env), stdin=source, stdout=out, stderr=err, start_new_session=True, pass_fds=pass_fds
+        argv,
+        cwd=cwd,
+        env=dict(env),
+        stdin=source,
+        stdout=output,
+        stderr=errors,
+        start_new_session=True,
+        pass_fds=pass_fds,
     )
 
 
@@ -345,7 +347,7 @@ def _refuse_unspeakable(argv: Sequence[str], env: Mapping[str, str]) -> None:
 
 
 def _wait(
-    process: subprocess.Popen[bytes], deadline: float, how: RunOptions, printed: tuple[BinaryIO, BinaryIO]
+    process: subprocess.Popen[bytes], deadline: float, watch: Watch | None, printed: tuple[BinaryIO, BinaryIO]
 ) -> End:
     """Wait until the leader ends or must end; in any case, also when we are interrupted, the whole group ends."""
     try:
@@ -358,14 +360,12 @@ def _wait(
                 sizes = [os.fstat(file.fileno()).st_size for file in dict.fromkeys(printed)]
                 if max(sizes) > MOST_PRINTED:
                     return "output"
-                if how.watch and (reason := how.watch(process.pid, sum(sizes))):
+                if watch and (reason := watch(process.pid, sum(sizes))):
                     return reason
         return "exited"
     finally:
         _signal(process, signal.SIGKILL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        how.took(usage)
+        process.wait()
 
 
 def end(pid: int, seconds: float) -> bool:
