@@ -15,7 +15,7 @@ from datetime import datetime
 
 from sisimpur.shared.machine.charging import charged
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, after
-from sisimpur.shared.model.naming import is_landing
+from sisimpur.shared.model.naming import branch_name, is_landing
 from sisimpur.shared.model.work import ResourceUse, Run, TaskSpec
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.task_records import (
@@ -36,6 +36,7 @@ from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`
+END_OF_RUN = "update agent_runs set ended_at = ?, result = ?, cpu_s = ?, memory = ?, written = ? where id = ?"
 ATTEMPT = "number, outcome, note, ended_at, round, refreshes, asked, refused"
 
 
@@ -79,15 +80,16 @@ class Journal:
         self._has_branches = True if branch else self._has_branches
         with self._db.transaction() as db:
             for spec, state in tasks:
+                head, at = branch_name(spec.id, spec.title), now.isoformat()
                 found = db.execute(
-                    "insert or ignore into tasks values (?, ?, ?, ?, ?, ?, ?)",
-                    (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat(), branch),
+                    "insert or ignore into tasks values (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, at, branch, head),
                 )
                 if found.rowcount:
                     db.execute(
                         "insert into task_events (task, at, event, from_state, to_state, note, done)"
                         " values (?, ?, 'created', '', ?, ?, 1)",
-                        (spec.id, now.isoformat(), state.value, note),
+                        (spec.id, at, state.value, note),
                     )
         fault_point("task.born")
 
@@ -321,10 +323,8 @@ class Journal:
         return Run(cursor.lastrowid or 0, agent, day, task, attempt)
 
     def _end_run(self, run: Run, result: str, now: datetime, use: ResourceUse) -> None:
-        took = "cpu_s = ?, memory = ?, written = ?"
-        end = (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id)
         with self._db.transaction() as db:
-            db.execute(f"update agent_runs set ended_at = ?, result = ?, {took} where id = ?", end)  # noqa: S608
+            db.execute(END_OF_RUN, (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id))
         fault_point("run.ended")
 
     # -- intents ----------------------------------------------------------------------------------------------
