@@ -98,7 +98,7 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
     if last and last.stop_reason == "refusal":
         return Broke("the model declined the task")
     if run.end == "stalled":
-        return Broke(run.detail)
+        return Disturbed(run.detail)
     if run.end == "killed":
         return Disturbed(f"{run.detail}, twice")
     is_whole = last is not None and last.stop_reason == "end_turn" and (last.state == "settled" or last.code == UNTRUE)

@@ -13,6 +13,7 @@ from typing import Literal
 from sisimpur.agents.orchestrator.board.breaker import Service
 from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.decide import Rest
+from sisimpur.shared.machine.pressure import Tight, forbids
 from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
 from sisimpur.shared.model.schedule import (
     WORK,
@@ -93,13 +94,15 @@ class Outside:
     """What wakes the daemon, ends it, and is told by it. `ticking`: calls its argument every so often while it is open.
 
     `check`: asked at each tick; "reload": begin anew with the configuration as it is now. `after`: (phase, whether it
-    ended well), without the lock. `waits`: after each tick, what we wait for, if for anything.
+    ended well), without the lock. `waits`: after each tick, what we wait for, if for anything. `tight`: what of the
+    machine is nearly used up.
     """
 
     ticking: Callable[[Callable[[], None]], AbstractContextManager[None]]
     check: Callable[[], End | None] = field(default=lambda: None)
     after: Callable[[str, bool], None] = field(default=lambda _phase, _ok: None)
     waits: Callable[[Sequence[Wait]], None] = field(default=lambda _: None)
+    tight: Callable[[], Sequence[Tight]] = field(default=lambda: ())
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,8 @@ class Daemon:
             self._miss(missed)
         if self._vision.looks_new():
             self._failed.clear()  # what failed on other words
+        for part in self._outside.tight():
+            self._orchestrator.telling.tight(part)
         if PHASE not in self.pool.busy and not self._is_troubled():
             self._begin(seen)
         self._working.deploys.begin()  # what was begun, or ordered, waits for no forge
@@ -216,8 +221,9 @@ class Daemon:
 
     def _begin(self, seen: Outlook) -> None:
         """The next phase that is due; without one, what was made of a vision that has changed since."""
-        if self._working.breaker.rests(Service.MODEL) and not (seen.due and seen.due.name == "wrap_up"):
-            return  # what would be read or planned needs it
+        is_held = self._working.breaker.rests(Service.MODEL) or self._forbidden()
+        if is_held and not (seen.due and seen.due.name == "wrap_up"):
+            return  # what would be read or planned needs a model, and room
         if seen.due:
             self._begin_phase(seen.due)
             return
@@ -276,8 +282,13 @@ class Daemon:
         if seen.working and WORK not in self._plans.phases_of(self.session.day()):
             self._plans.phase_begins(self.session.day(), WORK, now)
         if self._hears(now):
-            return self._orchestrator.round(UNREAD if self._is_held() else "", is_open=seen.working)
+            is_open = seen.working and not self._forbidden()
+            return self._orchestrator.round(UNREAD if self._is_held() else "", is_open=is_open)
         return None
+
+    def _forbidden(self) -> tuple[Tight, ...]:
+        """What the machine has too little of for anything new; what was begun goes on, and so does a deploy."""
+        return forbids(self._outside.tight())
 
     def _is_held(self) -> bool:
         """What the owner may not want any more is neither begun nor merged."""
@@ -310,6 +321,8 @@ class Daemon:
 
     def _obstacles(self) -> Iterator[Wait]:
         yield from self._working.breaker.waits()
+        if found := self._forbidden():
+            yield Wait("machine", min(one.since for one in found), why=", ".join(one.words for one in found))
         if self._is_held() and PHASE not in self.pool.busy:
             failed = self._failed.get((self.session.day(), "morning"), Failed())
             rested = self._vision.since + REST if self._vision.since else None

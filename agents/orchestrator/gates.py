@@ -165,6 +165,7 @@ class Gatekeeper:
             self._books.tell(f"{known.id}: {problem}")
         else:
             gates.keep_review(known.id, replace(reviewed, asked=spec.asked))
+            self._books.runs.log(run, "verdict", **gate_text.logged(reviewed))
             self._review.words.keep(GoalWord(known.goal_id, "review", reviewed.word, known.id), self._books.now())
             self._books.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
 

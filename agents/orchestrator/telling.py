@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.reports.reporting import Reporting
+from sisimpur.shared.machine.pressure import Part, Tight
 from sisimpur.shared.model.deployment import Deploy
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.money.ledger_reader import LedgerReader
@@ -36,6 +37,7 @@ class Telling:
         self._breaker = breaker
         self._warned = set(ledger.warnings(self.day))  # told before
         self._paused = set(ledger.paused_models())
+        self._tight: set[tuple[str, Part]] = set()  # by day
         breaker.tell = self._outage
 
     def safely(self, tell: Callable[..., None], *words: object) -> None:
@@ -87,6 +89,14 @@ class Telling:
                 self.session.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
             self.safely(self.reporting.cap_nearly_used, day, warning)
         self._tell_paused_models(day)
+
+    def tight(self, found: Tight) -> None:
+        """Once a day for each part of the machine."""
+        day = self.session.day()
+        if (day, found.part) not in self._tight:
+            self._tight.add((day, found.part))
+            self.session.tell(f"{found.words} since {found.since:%H:%M}")
+            self.safely(self.reporting.tight, day, found)
 
     def _tell_paused_models(self, day: str) -> None:
         """Each pause once: work may go on without that model, so that nothing else would tell of it."""

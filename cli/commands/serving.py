@@ -20,6 +20,7 @@ from sisimpur.cli.wiring.housekeeping import tidy
 from sisimpur.cli.wiring.lifetime import Quitting, quitting, ticking
 from sisimpur.cli.wiring.records import Records, open_records, require_home
 from sisimpur.shared.config.settings import Settings
+from sisimpur.shared.machine.reading import Machine, MachineWatch
 from sisimpur.shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError, Unavailable
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.notify.ping import Ping
@@ -77,6 +78,7 @@ class Life:
         self._is_change_said = False  # that config/ has changed
         self._has_worked = False  # the team, with the settings that we had before these
         self._waits: tuple[Wait, ...] = ()  # as it was noted last
+        self._machine = MachineWatch(Machine(self.records.home.root))
 
     @contextmanager
     def lived(self) -> Iterator[None]:
@@ -140,7 +142,7 @@ class Life:
         self._epochs.ready(self._number, clock.now())
         self._say(f"ready: {settings.target.name}; {comes_next(self.records)}")
         after = partial(self._after, team.mirror, Ping(settings.secrets.get("PING_URL")))
-        outside = Outside(self._ticking, self._check, after, self._note_waits)
+        outside = Outside(self._ticking, self._check, after, self._note_waits, lambda: self._machine.tight)
         return Daemon(team, settings.schedules.schedule, outside).serve()
 
     def _ticking(self, tick: Callable[[], None]) -> AbstractContextManager[None]:
@@ -173,10 +175,11 @@ class Life:
     def _check(self) -> End | None:
         """Return whether to end, or to begin anew with other settings. A busy database is no reason."""
         now = self.records.clock.now()
+        self._machine.look(now, self.records.settings.policy.machine.most)
         if not self.held.is_ours():
             self._why = f"{self.held.path} was replaced: another daemon may have begun, so this one ends"
         try:
-            self._epochs.seen(self._number, now)
+            self._epochs.seen(self._number, now, self._machine.last)
         except Replaced as reason:
             self._why = str(reason)
         except (Stumble, Unavailable):

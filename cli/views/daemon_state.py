@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -10,6 +11,7 @@ from typing import Any, Literal, cast
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain, print_json
 from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.machine.reading import Machine, MachineWatch
 from sisimpur.shared.model import errors
 from sisimpur.shared.model.lifecycle import Board, State
 from sisimpur.shared.model.schedule import WORK, Obstacle, Standing, Wait, outlook
@@ -42,6 +44,7 @@ OBSTACLES: dict[Obstacle, tuple[str, str]] = {
     "forge": ("the forge is away", "asked again at"),
     "deploys": ("nothing can be deployed", "tried again at"),
     "vision": ("VISION.md has changed; nothing is begun or merged before it is read", "read at"),
+    "machine": ("nothing new is begun before the machine has more room", ""),
     "attempt": ("a task rests after a try that was lost", "tried again at"),
     "time": ("nothing to do", "nothing is due before"),
 }
@@ -161,6 +164,41 @@ def _at(iso: str, now: datetime) -> str:
     """Return the time of day, with its date unless that is today's."""
     day, _, time = iso[:16].partition("T")
     return time if day == now.date().isoformat() else f"{day} {time}"
+
+
+# --- the machine ---------------------------------------------------------------------------------------------
+
+
+def machine_facts(records: Records, holder: str, moving: Mapping[str, Sized]) -> dict[str, Any]:
+    """Return what a daemon at work has read last, else what is read now; and what the boxes of today have taken.
+
+    Without the first if nothing of the machine can be read.
+    """
+    epoch, most = Epochs(records.db).last(), records.settings.policy.machine.most
+    seen = epoch.machine if epoch and _state(epoch, holder) == "running" else None
+    if seen is None:
+        watch = MachineWatch(Machine(records.home.root))
+        watch.look(records.clock.now(), most)
+        seen = watch.last
+    facts = asdict(seen) | {"at": _iso(seen.at), "most": most} if seen else {}
+    queues = {name: len(tasks) for name, tasks in moving.items()}
+    return facts | {"queues": queues, "boxes_today": asdict(Activity(records.db).taken(records.day()))}
+
+
+def machine_line(facts: Mapping[str, Any]) -> str:
+    shares = {"processors": "cpu", "memory": "memory", "disk": "disk", "files": "inodes"}
+    known = [f"{name} {facts[key]:.0%}" for name, key in shares.items() if facts.get(key) is not None]
+    if not known:
+        return "it cannot be read here (/proc)"
+    load, today = f"load {facts['load']:.1f} on {facts['processors']} processors", facts["boxes_today"]
+    boxes = f"boxes: {facts['boxes']} open"
+    if any(today.values()):
+        boxes += f", today {today['cpu']:.0f} s, at most {_mb(today['memory'])}, {_mb(today['written'])} written"
+    return f"{', '.join(known)}, {load}; {boxes}"
+
+
+def _mb(size: int) -> str:
+    return f"{size / (1 << 20):.0f} MB"
 
 
 # --- without settings ----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 from sisimpur.cli.terminal.arguments import DONE, INTERRUPTED, Arguments
 from sisimpur.cli.terminal.printing import plain
 from sisimpur.cli.wiring.records import require_home
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.naming import fits
 from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.system.clock import SystemClock
@@ -19,8 +20,9 @@ from sisimpur.shared.system.log import Line, Tail, moment, newest
 from sisimpur.shared.system.paths import Home
 
 LONGEST_LINE = 300  # of a log line on the screen; the file has it whole
+ROLES = ("coder", "devops", "meter", "orchestrator", "planner", "qa", "researcher", "reviewer")
 PAUSE = 0.3  # seconds between two looks
-ABOUT = ("at", "agent", "event", "run", "task", "attempt")
+ABOUT = ("at", "level", "agent", "event", "run", "task", "attempt")
 
 # What the events say; what stands in no template is said with its fields.
 WORDS = {
@@ -29,6 +31,10 @@ WORDS = {
     "engine": "the engine ended: {end}; {detail}",
     "tests": "{tests} tests run ({which}), {end}, {seconds} s",
     "evidence": "tested {commit} in {box}; {problems}",
+    "verdict": "{commit} {verdict}",
+    "deploy": "{place} {commit}: {what}",
+    "deploy.broke": "{place} {commit}: {what}: {why}",
+    "broke off": "broke off: {why}",
     "meter.settled": "{model} answered: ${amount}, {ms} ms, {stop}",
     "meter.failed": "{model} did not answer ({code}, status {status}); {note}",
     "meter.refused": "{model}: not sent ({code})",
@@ -42,6 +48,7 @@ def logs(arguments: Arguments) -> int:
     """Print log lines. Ctrl-C ends `--follow`: 130, as with every interrupted command."""
     home = Home(arguments.home)
     require_home(home, looking=True)
+    _refuse_unknown(arguments.agent, home)
     print_line = _print_raw if arguments.json else _print_words
     tail = Tail(home.logs)
     try:
@@ -55,6 +62,13 @@ def logs(arguments: Arguments) -> int:
     finally:
         tail.close()
     return DONE
+
+
+def _refuse_unknown(agent: str | None, home: Home) -> None:
+    """Misconfigured: nobody of that name writes a log."""
+    names = sorted({*ROLES, *(path.stem for path in home.logs.glob("*.jsonl"))})
+    if agent and agent not in names:
+        raise Misconfigured(f"there is no agent {agent!r}; there are: {', '.join(names)}")
 
 
 def _print(tail: Tail, arguments: Arguments, most: int | None, print_line: Callable[[Line], None]) -> int:

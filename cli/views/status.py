@@ -26,6 +26,8 @@ from sisimpur.cli.views.daemon_state import (
     comes_next,
     daemon_facts,
     in_zone,
+    machine_facts,
+    machine_line,
     problems,
     runs,
     what_it_waits_for,
@@ -79,6 +81,7 @@ def status(arguments: Arguments) -> int:
         print(line)
     if facts["deploys_as"]:
         print(f"deploys: {facts['deploys_as']}")
+    print(f"machine: {machine_line(facts['machine'])}")
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     for period in ("today", "month"):
         amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
@@ -105,11 +108,10 @@ def status(arguments: Arguments) -> int:
 
 def _facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
-    shown = EndedTasks(records.db).given_up()
-    seen, day, caps = snapshot(records, shown), records.day(), records.settings.policy.budget.caps
+    seen, day = snapshot(records, EndedTasks(records.db).given_up()), records.day()
     stuck, asked = stuck_tasks(seen), _questions(records)
-    cap = records.spending.cap_of(day, caps.day)
-    stopped, pid, moving = records.spending.paused(), lock.holder(records.home.lock), _moving(records, seen)
+    caps, stopped = records.settings.policy.budget.caps, records.spending.paused()
+    cap, pid, moving = records.spending.cap_of(day, caps.day), lock.holder(records.home.lock), _moving(records, seen)
     wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
     capped = _capped(records, next_cap(cap, caps), wait) if records.spending.is_reached(day, cap) else ()
     answers = [
@@ -123,6 +125,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "home": str(records.home.root),
         "target": records.settings.target.name,
         "daemon": daemon_facts(records.db, pid, comes_next(records)),
+        "machine": machine_facts(records, pid, moving),
         "pid": pid or None,
         "since": in_zone(locked_since(records.home.lock), records) if pid else "",
         "runs": runs(records, seen.board, bool(pid)),

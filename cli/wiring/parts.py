@@ -38,7 +38,8 @@ class TeamParts:
         settings = records.settings
         outgoing = Outgoing(settings.secrets.to_hide, settings.target.file.allow_secrets)
         pricing = Pricing(settings.agents.prices)
-        log, savings = Log(records.home.logs, records.clock, outgoing.clean), LedgerSavings(records.db, pricing)
+        log = Log(records.home.logs, records.clock, outgoing.clean, settings.policy.log.level)
+        savings = LedgerSavings(records.db, pricing)
         return cls(records, quit_, lambda text: print_line(outgoing.clean(text)), outgoing, log, pricing, savings)
 
 

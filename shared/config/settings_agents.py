@@ -64,8 +64,8 @@ class EngineSettings(SettingsPart):
     """The longest run on one task."""
     calls: int = Field(strict=True, default=12, ge=1, le=100)
     """The most model calls in one run."""
-    stall_minutes: float = Field(default=6, gt=0, le=60)
-    """Minutes without output, file change or model call after which a run is ended."""
+    stall_minutes: float = Field(default=1, gt=0, le=60)
+    """Minutes without output, file change, model call or work of a processor after which a run is ended."""
     patience: float = Field(default=120, ge=0, le=240)
     """Seconds that one model call may wait while the model is busy or away."""
     python: str = ""

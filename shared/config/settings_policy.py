@@ -125,6 +125,16 @@ class UpkeepSettings(SettingsPart):
         return UpkeepRules(self.tasks, self.open, self.cap(day))
 
 
+class MachineSettings(SettingsPart):
+    most: float = Field(default=0.9, gt=0, le=1)
+    """The share of memory, disk and processors that may be taken: over it for five minutes you are told."""
+
+
+class LogSettings(SettingsPart):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least that is written into logs/: debug has each agent's begin and end, warning only what went wrong."""
+
+
 class TalkSettings(SettingsPart):
     days: int = Field(strict=True, default=30, ge=0, le=3650)
     """How long it is kept; 0: none of it is, from the next start on."""
@@ -165,6 +175,12 @@ class PolicyFile(SettingsPart):
 
     talk: TalkSettings = TalkSettings()
     """What was said to models and by them, for `show ID --talk`."""
+
+    log: LogSettings = LogSettings()
+    """What the agents write down, for `logs`."""
+
+    machine: MachineSettings = MachineSettings()
+    """When the machine counts as full: with too little memory or disk nothing new is begun."""
 
     @property
     def caps(self) -> Caps:

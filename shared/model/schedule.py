@@ -176,7 +176,9 @@ def _times(schedule: Schedule, day: date) -> Iterator[tuple[datetime, str]]:
 
 # --- waiting --------------------------------------------------------------------------------------------------
 
-Obstacle = Literal["start", "trouble", "halt", "cap", "model", "forge", "deploys", "vision", "attempt", "time"]
+Obstacle = Literal[
+    "start", "trouble", "halt", "cap", "model", "forge", "deploys", "vision", "attempt", "machine", "time"
+]
 Time = TypeVar("Time", float, timedelta)
 
 

@@ -305,6 +305,26 @@ class Run:
 
 
 @dataclass(frozen=True)
+class ResourceUse:
+    """What boxes took: seconds of processors, the most memory at once, and by how much their folders grew, in bytes.
+
+    It is counted while they run, to within a tenth.
+    """
+
+    cpu: float = 0.0
+    memory: int = 0
+    written: int = 0
+
+    def then(self, other: ResourceUse) -> ResourceUse:
+        """And what another box took after it."""
+        return ResourceUse(self.cpu + other.cpu, max(self.memory, other.memory), self.written + other.written)
+
+    def or_more(self, other: ResourceUse) -> ResourceUse:
+        """The same box, counted once more."""
+        return ResourceUse(max(self.cpu, other.cpu), max(self.memory, other.memory), max(self.written, other.written))
+
+
+@dataclass(frozen=True)
 class Branch:
     """A commit on a task's branch, and what it changes against `base`."""
 

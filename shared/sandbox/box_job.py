@@ -34,7 +34,7 @@ class JobLimits:
     disk_mb: int = 256  # how much the writable mounts may grow
     files: int = 100_000  # in the writable mounts
     output: int = 200_000  # bytes kept of what it printed
-    stall: float = 0  # seconds in which nothing happens: no output, no file, no new pulse; 0: as long as it likes
+    stall: float = 0  # seconds without a sign of life (see watchdog.Signs); 0: as long as it likes
 
 
 @dataclass(frozen=True)

@@ -14,23 +14,40 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import ResourceUse
 from sisimpur.shared.sandbox.box_job import MB
 
 OURS = "/run/box"  # our own files inside
 DEEPEST = 100  # folders within folders
 SPARE = 256 * MB  # memory and disk that the machine keeps for itself
 PAGE = os.sysconf("SC_PAGESIZE")  # bytes
+TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
 
 
 @dataclass(frozen=True)
 class BoxUsage:
-    """Bytes, numbers of processes (with threads) and of files. `spare`: what the machine has left, of the scarcer."""
+    """Bytes, numbers of processes (with threads) and of files. `spare`: what the machine has left, of the scarcer.
+
+    `cpu`: seconds that all of it has computed; `runs`: one of it computes right now, or waits for its turn or a disk.
+    """
 
     memory: int = 0
     tasks: int = 0
     disk: int = 0
     files: int = 0
     spare: int = SPARE
+    cpu: float = 0.0
+    runs: bool = False
+
+
+class Taken:
+    """What a box takes: the most of what is counted while it runs. What it does after the last count is not known."""
+
+    def __init__(self) -> None:
+        self.use = ResourceUse()
+
+    def counted(self, use: ResourceUse) -> None:
+        self.use = self.use.or_more(use)
 
 
 @dataclass(frozen=True)
@@ -71,11 +88,13 @@ def usage_of(
     disks = {os.stat(folder).st_dev for folder in folders}
     resident: dict[int, int] = {}
     nameless: dict[tuple[int, int], int] = {}
-    tasks = 0
+    tasks, cpu, runs = 0, 0.0, False
     for member, threads in _tree(pid):
         with suppress(OSError):
             tasks += threads
-            resident[member] = int(Path(f"/proc/{member}/statm").read_bytes().split()[1]) * PAGE
+            seen = _seen(member)
+            resident[member] = seen.resident
+            cpu, runs = cpu + seen.cpu, runs or seen.runs
             nameless |= _nameless(member)
         if tasks >= most_tasks:
             break
@@ -84,7 +103,7 @@ def usage_of(
     memory = sum(resident.values())
     if memory + apart > sure or lost > memory + apart + sure:
         memory = sum(_counted_once(member, size) for member, size in resident.items())
-    return BoxUsage(memory + apart, tasks, written.size + held, written.files)
+    return BoxUsage(memory + apart, tasks, written.size + held, written.files, cpu=cpu, runs=runs)
 
 
 class PrivateFiles:
@@ -114,6 +133,20 @@ class PrivateFiles:
 def _is_inside(member: int) -> bool:
     root = f"/proc/{member}/root"
     return os.path.isdir(root + OURS) and not os.path.samefile(root, "/")
+
+
+@dataclass(frozen=True)
+class _Member:
+    """A process of a box. `cpu`: with that of those below it which have ended."""
+
+    resident: int
+    cpu: float
+    runs: bool
+
+
+def _seen(pid: int) -> _Member:
+    words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    return _Member(int(words[21]) * PAGE, sum(map(int, words[11:15])) * TICK, words[0] in (b"R", b"D"))
 
 
 def _counted_once(pid: int, resident: int) -> int:

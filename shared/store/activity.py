@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 
+from sisimpur.shared.machine.pressure import MachineReading
 from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.model.work import ResourceUse
 from sisimpur.shared.store.database import Database, Form
 from sisimpur.shared.system.fault import fault_point
 
@@ -83,6 +85,15 @@ class Activity:
         ends = (BadEnd(row["agent_name"], row["task_id"], row["result"]) for row in rows)
         return tuple(end for end in ends if not end.reason.startswith(NO_PROBLEM))
 
+    def taken(self, day: str) -> ResourceUse:
+        """By all boxes of the runs of a day that have ended."""
+        row = self._db.row(
+            "select coalesce(sum(cpu_s), 0.0) as cpu, coalesce(max(memory), 0) as memory,"
+            " coalesce(sum(written), 0) as written from agent_runs where day = ?",
+            (day,),
+        )
+        return ResourceUse(row["cpu"], row["memory"], row["written"]) if row else ResourceUse()
+
     def phases(self, day: str) -> tuple[Phase, ...]:
         """List them in the order in which they began."""
         rows = self._db.rows("select name, ended_at from phases where day = ? order by rowid", (day,))
@@ -96,15 +107,17 @@ def locked_since(lock: Path) -> datetime:
 
 # --- epochs ---------------------------------------------------------------------------------------------------
 
+Told = TypeVar("Told")
+Else = TypeVar("Else")
 STOPPED = "stopped"  # as it was asked to
-WAITS = Form(tuple[Wait, ...])
+WAITS, MACHINE = Form(tuple[Wait, ...]), Form(MachineReading)
 
 
 @dataclass(frozen=True)
 class Epoch:
     """`seen`: its last sign of life. `ended` None: it is alive, or ended without a word. `how`: in words.
 
-    `waits`: for what, at that sign of life.
+    `waits`: for what, at that sign of life; `machine`: what it had left; None: nobody has looked.
     """
 
     number: int
@@ -115,6 +128,7 @@ class Epoch:
     ended: datetime | None
     how: str
     waits: tuple[Wait, ...] = ()
+    machine: MachineReading | None = None
 
 
 class Epochs:
@@ -138,15 +152,16 @@ class Epochs:
         return cursor.lastrowid or 0
 
     def ready(self, number: int, now: datetime) -> None:
-        self._note("ready_at", number, now.isoformat())
+        self._note(number, ready_at=now.isoformat())
 
-    def seen(self, number: int, now: datetime) -> None:
+    def seen(self, number: int, now: datetime, machine: MachineReading | None = None) -> None:
         """A sign of life. Replaced, if the database is guarded and another one has begun."""
-        self._note("seen_at", number, now.isoformat())
+        read = MACHINE.dump_json(machine).decode() if machine else ""
+        self._note(number, seen_at=now.isoformat(), machine_json=read)
 
     def waits_for(self, number: int, waits: Sequence[Wait]) -> None:
         """Just now: nothing of it is true any more once it has ended."""
-        self._note("waits_json", number, WAITS.dump_json(tuple(waits)).decode())
+        self._note(number, waits_json=WAITS.dump_json(tuple(waits)).decode())
 
     def end(self, number: int, now: datetime, how: str) -> None:
         """The first end counts."""
@@ -162,24 +177,26 @@ class Epochs:
         row = self._db.row("select * from epochs where kind = 'daemon' order by number desc limit 1")
         return _epoch(row) if row else None
 
-    def _note(self, column: str, number: int, value: str) -> None:
+    def _note(self, number: int, **columns: str) -> None:
+        named = ", ".join(f"{column} = ?" for column in columns)
         with self._db.transaction() as db:
-            db.execute(f"update epochs set {column} = ? where number = ?", (value, number))  # noqa: S608
+            db.execute(f"update epochs set {named} where number = ?", (*columns.values(), number))  # noqa: S608
 
 
 def _epoch(row: sqlite3.Row) -> Epoch:
     began, ready = datetime.fromisoformat(row["began_at"]), _when(row["ready_at"])
     seen = _when(row["seen_at"]) or ready or began
-    ended, waits = _when(row["ended_at"]), _waits(row["waits_json"])
-    return Epoch(row["number"], row["pid"], began, ready, seen, ended, row["how"], waits)
+    ended, waits = _when(row["ended_at"]), _read(WAITS, row["waits_json"], ())
+    machine = _read(MACHINE, row["machine_json"], None)
+    return Epoch(row["number"], row["pid"], began, ready, seen, ended, row["how"], waits, machine)
 
 
-def _waits(text: str) -> tuple[Wait, ...]:
-    """Empty: another version of this program wrote them."""
+def _read(form: Form[Told], text: str, otherwise: Else) -> Told | Else:
+    """`otherwise`: nothing is written there, or another version of this program has written it."""
     try:
-        return WAITS.validate_json(text)
+        return form.validate_json(text) if text else otherwise
     except ValidationError:
-        return ()
+        return otherwise
 
 
 def _when(text: str | None) -> datetime | None:

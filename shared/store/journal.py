@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from sisimpur.shared.machine.charging import charged
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, after
 from sisimpur.shared.model.naming import branch_name, is_landing
-from sisimpur.shared.model.work import Run, TaskSpec
+from sisimpur.shared.model.work import ResourceUse, Run, TaskSpec
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.task_records import (
     NEWS,
@@ -35,6 +36,7 @@ from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`
+END_OF_RUN = "update agent_runs set ended_at = ?, result = ?, cpu_s = ?, memory = ?, written = ? where id = ?"
 ATTEMPT = "number, outcome, note, ended_at, round, refreshes, asked, refused"
 
 
@@ -303,12 +305,13 @@ class Journal:
     def running(self, agent: str, day: str, clock: Clock, task: str = "", attempt: int = 0) -> Iterator[Run]:
         """One agent at work: its run has an end, however it ends."""
         run = self._begin_run(agent, day, clock.now(), task, attempt)
-        try:
-            yield run
-        except BaseException as error:
-            self._end_run(run, f"{type(error).__name__}: {error}", clock.now())
-            raise
-        self._end_run(run, "done", clock.now())
+        with charged() as charge:
+            try:
+                yield run
+            except BaseException as error:
+                self._end_run(run, f"{type(error).__name__}: {error}", clock.now(), charge.use)
+                raise
+        self._end_run(run, "done", clock.now(), charge.use)
 
     def _begin_run(self, agent: str, day: str, now: datetime, task: str = "", attempt: int = 0) -> Run:
         with self._db.transaction() as db:
@@ -319,11 +322,9 @@ class Journal:
         fault_point("run.begun")
         return Run(cursor.lastrowid or 0, agent, day, task, attempt)
 
-    def _end_run(self, run: Run, result: str, now: datetime) -> None:
+    def _end_run(self, run: Run, result: str, now: datetime, use: ResourceUse) -> None:
         with self._db.transaction() as db:
-            db.execute(
-                "update agent_runs set ended_at = ?, result = ? where id = ?", (now.isoformat(), result[:500], run.id)
-            )
+            db.execute(END_OF_RUN, (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id))
         fault_point("run.ended")
 
     # -- intents ----------------------------------------------------------------------------------------------

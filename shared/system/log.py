@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, get_args
 
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import UNSEEN
@@ -27,10 +27,29 @@ HIDDEN = re.compile(f"[{UNSEEN}\x7f-\x9f]")
 LONGEST = 8_000  # characters of one value
 
 
-class Log:
-    """`clean` removes secrets from a text. A log that cannot be written never stops the work."""
+Level = Literal["debug", "info", "warning", "error"]
+ORDER: tuple[Level, ...] = get_args(Level)
+LEVELS: Mapping[str, Level] = {  # by event; all others are news
+    **dict.fromkeys(("begun", "ended"), "debug"),
+    **dict.fromkeys(("broke off", "deploy.broke"), "warning"),
+    **dict.fromkeys(("meter.failed", "meter.refused", "meter.cut", "meter.untrue", "meter.reconciled"), "warning"),
+    **dict.fromkeys(("bug", "meter.bug", "meter.halted"), "error"),
+}
 
-    def __init__(self, folder: Path, clock: Clock, clean: Callable[[str], str]) -> None:
+
+def level_of(event: str) -> Level:
+    return LEVELS.get(event, "info")
+
+
+def is_written(event: str, least: Level) -> bool:
+    return ORDER.index(level_of(event)) >= ORDER.index(least)
+
+
+class Log:
+    """`clean` removes secrets from a text; `least`: of what is written. Who cannot write it never stops the work."""
+
+    def __init__(self, folder: Path, clock: Clock, clean: Callable[[str], str], least: Level = "info") -> None:
+        self._least = least
         self._folder = folder
         self._clock = clock
         self._clean = clean
@@ -46,7 +65,9 @@ class Log:
         return lambda event, fields: self._write(part, event, fields)
 
     def _write(self, part: str, event: str, fields: Mapping[str, Any]) -> None:
-        line = {"at": self._clock.now().isoformat(timespec="milliseconds"), "event": event}
+        if not is_written(event, self._least):
+            return
+        line = {"at": self._clock.now().isoformat(timespec="milliseconds"), "level": level_of(event), "event": event}
         line |= {name: _short(value) for name, value in fields.items()}
         self._append(f"{part}.jsonl", _shown(self._clean(json.dumps(line, ensure_ascii=False, default=str))))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sisimpur.cli.terminal.printing import command
-from sisimpur.cli.views.daemon_state import daemon_facts, go_on, what_it_waits_for, who_works
+from sisimpur.cli.views.daemon_state import daemon_facts, go_on, machine_line, what_it_waits_for, who_works
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.store.activity import STOPPED, Epochs
 from sisimpur.shared.store.database import Database
@@ -75,6 +76,34 @@ def test_one_that_ended_without_a_word_is_told_from_its_last_sign_of_life(db: Da
     assert (facts["state"], facts["ended"], facts["next"]) == ("dead", "2026-11-20T10:32:05+00:00", "")
 
 
+# --- the machine ---------------------------------------------------------------------------------------------
+
+READ = {"cpu": 0.34, "memory": 0.41, "disk": 0.352, "inodes": 0.07, "load": 2.14, "processors": 2, "boxes": 1}
+NOTHING = {"cpu": 0.0, "memory": 0, "written": 0}
+TAKEN = {"cpu": 312.4, "memory": 812 << 20, "written": 40 << 20}
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        pytest.param(
+            READ | {"boxes_today": TAKEN},
+            "processors 34%, memory 41%, disk 35%, files 7%, load 2.1 on 2 processors; "
+            "boxes: 1 open, today 312 s, at most 812 MB, 40 MB written",
+            id="all of it",
+        ),
+        pytest.param(
+            READ | {"cpu": None, "boxes_today": NOTHING},
+            "memory 41%, disk 35%, files 7%, load 2.1 on 2 processors; boxes: 1 open",
+            id="nobody has looked twice, and nothing ran",
+        ),
+        pytest.param({"boxes_today": NOTHING}, "it cannot be read here (/proc)", id="nothing can be read"),
+    ],
+)
+def test_the_machine_is_told_in_one_line(facts: dict[str, Any], words: str) -> None:
+    assert machine_line(facts) == words
+
+
 # --- what it waits for -----------------------------------------------------------------------------------------
 
 
@@ -111,6 +140,10 @@ SINCE, UNTIL = NOW - timedelta(minutes=20), NOW + timedelta(minutes=10)
         (
             Wait("time", until=UNTIL, why="no task is ready: t waits for you; see: python main.py status"),
             "nothing to do, nothing is due before 10:42: no task is ready: t waits for you",
+        ),
+        (
+            Wait("machine", SINCE, why="the disk is 93% full"),
+            "nothing new is begun before the machine has more room since 10:12: the disk is 93% full",
         ),
         (Wait("attempt", until=UNTIL), "a task rests after a try that was lost, tried again at 10:42"),
         (

@@ -10,7 +10,7 @@ import pytest
 
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.system.clock import ManualClock
-from sisimpur.shared.system.log import LONGEST, Line, Log, Tail, newest
+from sisimpur.shared.system.log import LEVELS, LONGEST, ORDER, Level, Line, Log, Tail, is_written, level_of, newest
 
 pytestmark = pytest.mark.disk
 
@@ -43,6 +43,7 @@ def test_each_agent_has_a_file_and_each_line_its_run(tmp_path: Path) -> None:
         {
             "agent": "coder",
             "at": "2026-11-20T08:00:00.000+00:00",
+            "level": "info",
             "run": 7,
             "event": "started",
             "task": "t",
@@ -74,6 +75,22 @@ def test_a_folder_that_cannot_be_written_stops_no_work(tmp_path: Path) -> None:
     log = Log(tmp_path / "absent", CLOCK, str)
     log(RUN, "started")
     assert log.failed == "logs cannot be written: No such file or directory"
+
+
+@pytest.mark.parametrize("least", ORDER)
+def test_what_is_less_than_the_owner_wants_is_not_written(tmp_path: Path, least: Level) -> None:
+    log = Log(tmp_path, CLOCK, str, least)
+    for event in ("begun", "engine", "broke off"):
+        log(RUN, event)
+    log.of("bugs")("bug", {})
+    written = {line["event"]: line["level"] for line in read(tmp_path)}
+    all_ = {"begun": "debug", "engine": "info", "broke off": "warning", "bug": "error"}
+    assert written == {event: level for event, level in all_.items() if ORDER.index(level) >= ORDER.index(least)}
+
+
+def test_every_event_has_a_level_that_there_is() -> None:
+    assert {level_of(event) for event in (*LEVELS, "any other")} <= set(ORDER)
+    assert all(is_written("bug", least) for least in ORDER)
 
 
 # --- what is added while somebody looks ------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never, nothing_happened
@@ -23,7 +25,7 @@ from sisimpur.shared.repo.committer import Author, Committer
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
-from sisimpur.shared.sandbox.watchdog import PULSE, Stillness
+from sisimpur.shared.sandbox.watchdog import PULSE, Signs, Stillness, lives
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.log import Log
@@ -45,11 +47,11 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
 # --- a real box ----------------------------------------------------------------------------------------------
 
 STALL = 3.0  # seconds
+BUSY = "import time\nend = time.monotonic() + 6.5\nwhile time.monotonic() < end: "
 AGAIN = "import time\nopen('same', 'w').write('.')\nfor _ in range(13):\n time.sleep(0.5)\n "  # 6.5 seconds in all
 LIVES = {
     "it sleeps": ("import time; time.sleep(100)", None),
-    "it is busy and says nothing": ("while True: pass", None),
-    "it reads only": ("open('a', 'w').write('.')\nwhile True: open('a').read()", None),
+    "it looks at the clock ten times a second": ("import time\nwhile True: time.sleep(0.1)", None),
     "it sleeps and somebody hears the same of it": ("import time; time.sleep(100)", lambda: 7),
     "it prints a dot now and then": (AGAIN + "print('.', end='', flush=True)", None),
     "it complains now and then": (AGAIN + "import sys; print('.', file=sys.stderr, flush=True)", None),
@@ -60,6 +62,9 @@ LIVES = {
         None,
     ),
     "it sleeps and somebody hears of it": (AGAIN, object),
+    "it is busy and says nothing": (BUSY + "pass", None),
+    "it reads only": (BUSY + "open('/etc/passwd').read()", None),
+    "it works for a moment, then waits": (AGAIN + "sum(range(6_000_000))", None),
 }
 
 
@@ -79,14 +84,18 @@ def ends(box: Box, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finish
         return dict(zip(LIVES, pool.map(lived, LIVES), strict=True))
 
 
-@pytest.mark.parametrize("life", [life for life, (script, _) in LIVES.items() if AGAIN not in script])
+def is_slow(life: str) -> bool:
+    return LIVES[life][0].startswith((AGAIN, BUSY))
+
+
+@pytest.mark.parametrize("life", [life for life in LIVES if not is_slow(life)])
 def test_a_box_in_which_nothing_happens_is_ended(ends: dict[str, Finished], life: str) -> None:
     done = ends[life]
     assert done.end == "stalled", done
     assert STALL <= done.seconds < STALL + 10
 
 
-@pytest.mark.parametrize("life", [life for life, (script, _) in LIVES.items() if AGAIN in script])
+@pytest.mark.parametrize("life", [life for life in LIVES if is_slow(life)])
 def test_a_box_that_is_only_slow_is_left_alone(ends: dict[str, Finished], life: str) -> None:
     done = ends[life]
     assert done.ok, done
@@ -97,9 +106,10 @@ def test_a_box_that_is_only_slow_is_left_alone(ends: dict[str, Finished], life: 
 
 
 def lasted(limit: float, looks: Iterable[tuple[float, object]]) -> list[float]:
-    """When it was found to last for too long."""
+    """When it was found to last for too long; each look tells another pulse, or other signs."""
     stillness = Stillness(limit)
-    return [now for now, seen in looks if stillness.lasts(lambda seen=seen: seen, now)]  # type: ignore[misc]
+    seen = ((now, one if isinstance(one, Signs) else Signs(pulse=one)) for now, one in looks)
+    return [now for now, signs in seen if stillness.lasts(lambda signs=signs: signs, now)]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +121,9 @@ def lasted(limit: float, looks: Iterable[tuple[float, object]]) -> list[float]:
         pytest.param(0, [(100 + n * 3600, "same") for n in range(99)], [], id="no limit: as long as it likes"),
         pytest.param(9, [(100 + n * 4000, "same") for n in range(2)], [], id="we were held up: counts as a short time"),
         pytest.param(9, [(100 + n * 4000, "same") for n in range(3)], [8100], id="held up again and again"),
+        pytest.param(60, [(100 + n, Signs(cpu=n / 250)) for n in range(62)], [160], id="hardly any work is no life"),
+        pytest.param(60, [(100 + n, Signs(cpu=n / 150)) for n in range(999)], [], id="little work is life"),
+        pytest.param(60, [(100 + n, Signs(runs=n % 30 == 0)) for n in range(999)], [], id="it waits for its turn"),
     ],
 )
 def test_how_long_it_lasts(limit: float, looks: Sequence[tuple[float, object]], found: list[float]) -> None:
@@ -120,9 +133,29 @@ def test_how_long_it_lasts(limit: float, looks: Sequence[tuple[float, object]], 
 def test_it_is_looked_at_every_few_seconds_however_often_it_is_asked() -> None:
     looks: list[float] = []
     stillness = Stillness(600)
+
+    def look() -> Signs:
+        looks.append(0)
+        return Signs()
+
     for tenth in range(600):
-        stillness.lasts(lambda: looks.append(tenth), 1000 + tenth / 10)  # noqa: B023  it is asked at once
+        stillness.lasts(look, 1000 + tenth / 10)
     assert len(looks) == 60 / PULSE
+
+
+nothing = st.builds(Signs, st.just(7), st.none(), st.just(0), st.floats(5, 5.2), st.just(False))
+something = st.one_of(
+    st.builds(Signs, printed=st.integers(8)),
+    st.builds(Signs, st.just(7), pulse=st.integers(1)),
+    st.builds(Signs, st.just(7), st.none(), st.just(0), st.floats(5.6, 9e9)),
+    st.builds(Signs, st.just(7), st.none(), st.just(0), st.just(5.0), st.just(True)),
+)
+
+
+@given(nothing, nothing, something)
+def test_any_sign_is_life_and_only_a_sign_is(before: Signs, same: Signs, other: Signs) -> None:
+    assert not lives(before, same, 0.3)
+    assert lives(before, other, 0.3) and lives(None, same, 0.3)
 
 
 # --- an engine -----------------------------------------------------------------------------------------------
@@ -144,7 +177,8 @@ def test_an_engine_that_waits_for_the_model_is_left_alone(box: Box, tmp_path: Pa
 
 def test_the_owner_reads_for_how_long_nothing_happened(tmp_path: Path) -> None:
     job = EngineJob(tmp_path, "m", (), (), (), "t", ModelChoice("m"), stall=450)
-    assert nothing_happened(job) == "nothing happened for 7.5 minutes: no output, no file, no model call"
+    said = "nothing happened for 450 seconds: no output, no file, no model call, no work of a processor"
+    assert nothing_happened(job) == said
 
 
 # --- the coder -----------------------------------------------------------------------------------------------
@@ -176,7 +210,7 @@ def coded(folder: Path, ledger: Ledger, then: Callable[[EngineJob], EngineRun], 
     mirror.create()
     mirror.fetch("main")
     clock, committer = ManualClock(NOON), Committer(mirror, Outgoing({}), Author("t", "t@t"))
-    limits = CoderLimits(NANO, 60, 9, 9, ("*.py",), stall=360)
+    limits = CoderLimits(NANO, 60, 9, 9, ("*.py",), stall=60)
     tickets = CoderTickets(ledger, lambda *_: Route(ModelChoice("m")), limits, clock, lambda *_: longest)
     log = Log(folder / "logs", clock, str)
     coder = Coder(Probe(then), mirror, committer, tickets, Prompts(REPOSITORY / "agents"), log, lambda *_: None)
@@ -188,9 +222,9 @@ def stuck(job: EngineJob) -> EngineRun:
     return EngineRun("stalled", nothing_happened(job), (), "", 1.0)
 
 
-def test_a_run_that_was_stuck_is_tried_again(tmp_path: Path, ledger: Ledger) -> None:
-    reason = "nothing happened for 6 minutes: no output, no file, no model call"
-    assert coded(tmp_path, ledger, stuck) == NotCoded(reason, retry=True)
+def test_a_run_that_was_stuck_is_lost_and_no_failure_of_its_task(tmp_path: Path, ledger: Ledger) -> None:
+    with pytest.raises(Unavailable, match=r"^nothing happened for 60 seconds: "):
+        coded(tmp_path, ledger, stuck)
 
 
 def test_an_engine_that_somebody_kills_begins_once_more_on_fresh_files(tmp_path: Path, ledger: Ledger) -> None:
@@ -260,7 +294,8 @@ def test_the_engine_is_told_by_what_the_meter_does_that_something_happens(tmp_pa
         look(job)
         return stuck(job)
 
-    coded(tmp_path, ledger, works)
+    with pytest.raises(Unavailable):
+        coded(tmp_path, ledger, works)
     assert alive == [False, True, False]
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from sisimpur.agents.orchestrator.daemon import Daemon, End, Outside
 from sisimpur.cli.wiring.lifetime import Quitting, Stop
 from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.machine.pressure import Tight
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.system.clock import ManualClock
 from tests.journey.stage import ScriptedWorkshop, Stage
@@ -53,10 +54,15 @@ class Days:
 
 
 @contextmanager
-def days(stage: Stage, clock: ManualClock, check: Callable[[], End | None] = lambda: None) -> Iterator[Days]:
-    """One daemon's life on the stage."""
+def days(
+    stage: Stage,
+    clock: ManualClock,
+    check: Callable[[], End | None] = lambda: None,
+    tight: Callable[[], Sequence[Tight]] = lambda: (),
+) -> Iterator[Days]:
+    """One daemon's life on the stage. `tight`: what of its machine is nearly used up."""
     stop, after, waits = Stop(), list[tuple[str, bool]](), list[Sequence[Wait]]()
-    outside = Outside(lambda _: nullcontext(), check, lambda phase, ok: after.append((phase, ok)), waits.append)
+    outside = Outside(lambda _: nullcontext(), check, lambda phase, ok: after.append((phase, ok)), waits.append, tight)
 
     def make(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)

@@ -405,7 +405,13 @@ def test_logs_are_lines_in_words_by_agent_and_task(after_a_day: Stage) -> None:
     assert {line.split()[3] for line in at(stage, "logs", "--task", id_).text.splitlines()} == {id_}
     assert at(stage, "logs", "--agent", "meter", "--lines", "2").text.count("\n") == 2
     for absent in ("../../etc/passwd", "/etc/passwd", "*", "**"):
-        assert at(stage, "logs", "--agent", absent).text == ""
+        done = at(stage, "logs", "--agent", absent)
+        assert (done.code, done.text) == (1, "")
+        assert (
+            f"there is no agent {absent!r}; there are: coder, devops, meter, orchestrator, planner, " in done.complaint
+        )
+    assert at(stage, "logs", "--agent", "devops").code == 0  # nothing is deployed here
+    assert re.search(r"reviewer +\S+ +[0-9a-f]{8} approved", text)
 
 
 def test_logs_are_followed_until_ctrl_c(stage: Stage) -> None:

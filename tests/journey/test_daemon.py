@@ -23,6 +23,7 @@ from sisimpur.cli.wiring.config_watch import ConfigWatch
 from sisimpur.cli.wiring.lifetime import Quitting, Stop
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.cli.wiring.team import open_team
+from sisimpur.shared.machine.pressure import Tight
 from sisimpur.shared.model.errors import ForgeUnavailable, Replaced
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.system import lock
@@ -38,6 +39,7 @@ from tests.journey.stage import (
     plans,
     reads,
 )
+from tests.mailbox import Mailbox
 
 TODAY = "2026-11-20"
 
@@ -127,6 +129,31 @@ def test_what_is_wrong_is_waited_for_until_it_is_mended(stage: Stage, clock: Man
         head.with_name("away").rename(head)
         day.until(at(9))
         assert waits(day) == [("time", at(23))]
+
+
+def test_while_the_disk_is_full_nothing_new_is_begun_and_the_owner_is_told_once(
+    stage: Stage, clock: ManualClock, tmp_path: Path
+) -> None:
+    stage.services = [mailbox := Mailbox(tmp_path / "mailbox")]
+    full = [Tight("disk", 0.93, at(6))]
+    with days(stage, clock, tight=lambda: full) as day:
+        day.until(at(8.4))
+        assert stage.states() == {} and day.phases() == {}
+        assert [(wait.what, wait.why) for wait in day.waits[-1]] == [("machine", "the disk is 93% full")]
+        full.clear()
+        day.until(at(9))
+        assert stage.states() == {ID: "completed"}
+    told = [message["title"] for message in mailbox.messages() if "machine" in message["title"]]
+    assert told == [f"{TODAY}: the machine is nearly full"]
+
+
+def test_the_evening_comes_on_a_full_disk_too(stage: Stage, clock: ManualClock) -> None:
+    full: list[Tight] = []
+    with days(stage, clock, tight=lambda: full) as day:
+        day.until(at(8.4))
+        full.append(Tight("memory", 0.99, at(8)))
+        day.until(at(23.5))
+        assert day.phases()["wrap_up"] == "ended"
 
 
 def test_an_outage_is_told_from_its_first_moment_to_its_end(stage: Stage, clock: ManualClock) -> None:

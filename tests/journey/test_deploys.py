@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -68,6 +69,12 @@ def traced(day: Stage, deploy: int) -> list[str]:
     return [word for line in lines if (word := line[21:].strip(" │├└─").split()[0]) in told]
 
 
+def logged(day: Stage) -> list[str]:
+    """What DevOps has written down of its steps."""
+    lines = (json.loads(line) for line in (day.home.logs / "devops.jsonl").read_text().splitlines())
+    return [f"{line['level']} {line['what']} {line['place']} {line['commit']}" for line in lines]
+
+
 def reading(records: Records) -> int:
     """What the look at VISION.md took: it is no goal's."""
     return sum(share.spent for share in records.spending.breakdown() if share.agent == "orchestrator")
@@ -103,6 +110,17 @@ def test_what_is_sick_at_staging_comes_back_is_taken_back_and_is_tried_again(sta
     bad = next(deploy for deploy in book(day) if deploy.broke)
     assert ("production", bad.commit) not in live.starts
     assert "GET / answered 500, not 200" in bad.why
+    assert [line for line in logged(day) if line.endswith(f" {bad.place} {bad.commit}")] == [
+        f"{said} {bad.place} {bad.commit}"
+        for said in (
+            "info built",
+            "info a backup was made",
+            "info started",
+            "warning sick",
+            "info the last healthy version is started again",
+            "info the last healthy version is healthy again",
+        )
+    ]
     taken_back = next(pull for pull in day.pulls() if pull.number == bad.reverts)
     assert taken_back.state == "merged", "it leaves the very files that were healthy"
     tree = f"{taken_back.merge_sha}^{{tree}}", f"{bad.back_to}^{{tree}}"

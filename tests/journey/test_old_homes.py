@@ -80,7 +80,7 @@ class OldHome:
 
 # What of an answer depends on the day it is asked, or on the machine: of that, the form alone is compared.
 MOVES: Mapping[str, tuple[str, ...]] = {
-    "status": ("day", "today", "month"),
+    "status": ("day", "today", "month", "machine"),
     "roadmap": ("pace", "ends", "weeks"),
     "doctor": ("*.ok", "*.detail"),
 }

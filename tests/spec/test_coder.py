@@ -68,8 +68,8 @@ def refused(code: str) -> CallRecord:
             run("no edits", "…", "So:\n<<<<<<< SEARCH\n"), [call()], Broke("no edits: …"), id="it may not edit that"
         ),
         pytest.param(run("timed out"), [call()], Broke("timed out"), id="the time was up"),
-        pytest.param(run("stalled", "nothing happened"), [call()], Broke("nothing happened"), id="it was stuck"),
-        pytest.param(run("stalled", "nothing happened"), [], Broke("nothing happened"), id="stuck before it asked"),
+        pytest.param(run("stalled", "nothing happened"), [call()], Disturbed("nothing happened"), id="it was stuck"),
+        pytest.param(run("stalled", "nothing happened"), [], Disturbed("nothing happened"), id="stuck before it asked"),
         pytest.param(run("stalled"), [refused("meter_day_cap")], NoMoney, id="stuck since it had no money"),
         pytest.param(run("api error", "reset"), [], Disturbed, id="it never reached the meter: not the task's fault"),
         pytest.param(run("api error"), [call("lost", "", "meter_upstream")], Away, id="the model is away"),

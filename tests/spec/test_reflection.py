@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
 from sisimpur.agents.coder.engine import aider_launcher
 from sisimpur.agents.coder.engine.aider_runner import answer
-from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files, nothing_happened
 from sisimpur.agents.coder.judge import Broke, Disturbed, InWords, judge
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from sisimpur.agents.orchestrator.publishing.gate_text import cannot_be_done, verdict_line
@@ -389,6 +389,7 @@ NEW_RED = judged(Runs(BASE, ran(a="passed", b="passed", new="failed")))
 NEW_FLAKY = judged(Runs(BASE, ran(a="passed", b="passed", new="failed")), flaky=["new"])
 OLD_FLAKY = judged(Runs(BASE, ran(a="failed", b="passed")), "waits", flaky=["a"])
 SLOW = ended("timed out")
+STUCK = said("failed", "nothing happened for 6 minutes: no output, no file, no model call")
 REPLY = "timed out: nothing happened for 6 minutes"
 REFUSED = decide(Ask("m", Rates(1, 1, 1, 1, 1), "v", 9, 9), [CapUsage("task", NANO, NANO)], 1)
 TOO_DEAR = REFUSED.text if isinstance(REFUSED, Refusal) else ""
@@ -476,7 +477,8 @@ TABLE = [
     pytest.param(same_again(NEW_FLAKY), QA, id="the same flaky test twice"),
     # smaller tasks
     pytest.param(SLOW, SMALLER, id="a run that took too long"),
-    pytest.param(ended("stalled"), SMALLER, id="nothing happened"),
+    pytest.param(STUCK, SMALLER, id="nothing happened, in the books of an earlier version"),
+    pytest.param(said("lost", nothing_happened(job(Path()))), Cause.ENVIRONMENT, id="nothing happened"),
     pytest.param(ended("memory", -9), SMALLER, id="too much memory"),
     pytest.param(ended("processes", -9), SMALLER, id="too many processes"),
     pytest.param(ended("output", -9), SMALLER, id="too much printed"),
@@ -487,7 +489,7 @@ TABLE = [
     pytest.param(metered(replace(call("refused", code="meter_task_cap"), note=TOO_DEAR)), MONEY, id="the task's money"),
     pytest.param(used_up(RED, minutes=240), SMALLER, id="the task's minutes"),
     pytest.param(used_up(RED, OTHER_RED, tokens=3_000_000), SMALLER, id="the task's tokens"),
-    pytest.param(used_up(SLOW, ended("stalled"), SLOW, failed=3), SMALLER, id="limit after limit"),
+    pytest.param(used_up(SLOW, STUCK, SLOW, failed=3), SMALLER, id="limit after limit"),
 ]
 
 

@@ -35,9 +35,11 @@ from sisimpur.agents.coder.engine.aider_runner import (
 )
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never
 from sisimpur.agents.coder.engine.warm_box import WarmBox
+from sisimpur.shared.machine.charging import charge_run
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.sandbox import box_calls
 from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
+from sisimpur.shared.sandbox.box_usage import Taken
 from sisimpur.shared.sandbox.watchdog import watchdog
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import remove_folder
@@ -80,7 +82,10 @@ class WarmAider:
         ends = line_ends(job)
         if job.folder.parent == self._place.work and (warm := self._ready(stop)):
             with self._laid_out(job) as given:
-                done = warm.run(self._order(job, ends, given), job.seconds, OUTPUT, self._watch(job, given, stop))
+                taken = Taken()  # by this task: the box is shared
+                watch = self._watch(job, given, stop, taken)
+                done = warm.run(self._order(job, ends, given), job.seconds, OUTPUT, watch)
+                charge_run(taken.use)
                 fault_point("engine.ran")
                 if done:
                     return answer(_as_a_shell_says(done), given.result, job, "warm")
@@ -186,10 +191,10 @@ class WarmAider:
     def _inside(self, path: Path) -> str:
         return f"{WORK}/{path.relative_to(self._place.work)}"
 
-    def _watch(self, job: EngineJob, given: Given, stop: Callable[[], bool]) -> Watch:
+    def _watch(self, job: EngineJob, given: Given, stop: Callable[[], bool], taken: Taken) -> Watch:
         """Watch this task alone: it is ended by itself."""
         limits = JobLimits(job.seconds, MEMORY, processes=PROCESSES, disk_mb=DISK, stall=job.stall)
-        return watchdog(limits, (job.folder, given.result, given.home), stop, job.pulse)
+        return watchdog(limits, (job.folder, given.result, given.home), stop, taken, job.pulse)
 
 
 def _as_a_shell_says(done: Finished) -> Finished:

@@ -29,8 +29,8 @@ End = Literal["edited", "no edits", "edits failed", "token limit", "api error", 
 class EngineJob:
     """One task for an engine. Paths are relative to `folder`, with slashes.
 
-    `stall`: seconds without output, change of a file or another `pulse` after which the run is ended; 0: none. `pulse`
-    is asked every few seconds, in the thread that called `run`.
+    `stall`: seconds without output, change of a file, work of a processor or another `pulse` after which the run is
+    ended; 0: none. `pulse` is asked every few seconds, in the thread that called `run`.
     """
 
     folder: Path  # plain files, just checked out; the box's afterwards
@@ -66,7 +66,7 @@ def never() -> bool:
 
 def nothing_happened(job: EngineJob) -> str:
     """The detail of a run that has stalled, whatever the engine."""
-    return f"nothing happened for {job.stall / 60:g} minutes: no output, no file, no model call"
+    return f"nothing happened for {job.stall:g} seconds: no output, no file, no model call, no work of a processor"
 
 
 class Engine(Protocol):

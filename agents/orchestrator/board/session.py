@@ -95,7 +95,13 @@ class AgentRuns:
     def begin(self, agent: str, task: str = "", attempt: int = 0, day: str = "") -> Iterator[Run]:
         """Book a run. `day`: the one that it belongs to; empty: today."""
         with self.journal.running(agent, day or self.session.day(), self.session.clock, task, attempt) as run:
-            yield run
+            self.log(run, "begun")
+            try:
+                yield run
+            except BaseException as problem:
+                self.log(run, "broke off", why=f"{type(problem).__name__}: {problem}")
+                raise
+            self.log(run, "ended")
 
     @contextmanager
     def unlocked(self, agent: str, task: str = "", attempt: int = 0, day: str = "") -> Iterator[Run]:

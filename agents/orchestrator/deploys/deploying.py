@@ -224,10 +224,13 @@ class Deploying:
     def _carry_out(self, step: ByHand) -> None:
         """Its end is booked before anybody else has to be waited for; the owner hears of it before the forge does."""
         now, clean = self._session.now, self._taking_back.clean
-        with self._runs.unlocked("devops"):
+        about = {"task": self._task(step.deploy), "place": step.deploy.place, "commit": step.deploy.commit}
+        with self._runs.unlocked("devops") as run:
             while True:
                 happened = self._devops.carry_out(step)
                 deploy = self._book.happened(step.deploy, happened.event, now(), clean(happened.why), happened.backup)
+                event = "deploy.broke" if happened.why else "deploy"
+                self._runs.log(run, event, **about, number=deploy.number, what=happened.event, why=happened.why)
                 if (next_one := following(deploy)) is None:
                     break
                 step = next_one

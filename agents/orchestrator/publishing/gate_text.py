@@ -64,6 +64,13 @@ def verdict_line(verdict: Verdict) -> str:
             return f"for the owner: {reason}"
 
 
+def logged(reviewed: Reviewed) -> dict[str, object]:
+    """The fields of a log line."""
+    findings = () if isinstance(reviewed.verdict, Escalated) else reviewed.verdict.findings
+    found = [f"{one.severity} {one.path}:{one.line} {one.text}" for one in findings]
+    return {"commit": reviewed.commit, "verdict": verdict_line(reviewed.verdict), "findings": found}
+
+
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 

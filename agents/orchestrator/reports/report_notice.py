@@ -11,6 +11,7 @@ from sisimpur.agents.orchestrator.reports.deploy_text import deployed
 from sisimpur.agents.orchestrator.reports.reflection import in_one_line
 from sisimpur.agents.orchestrator.reports.report_text import morning_sections
 from sisimpur.agents.orchestrator.reports.report_words import SHORT, brief, headline, named, section
+from sisimpur.shared.machine.pressure import Tight, forbids
 from sisimpur.shared.model.deployment import DeployStage
 from sisimpur.shared.model.text import as_said, bullets
 from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone
@@ -106,6 +107,14 @@ def outage(day: str, service: str, verb: str, words: str) -> Notice:
 
 def model_paused(day: str, reason: str) -> Notice:
     return Notice(f"{day}:paused-model:{digest(reason)}", f"{day}: a model is paused", as_said(reason, 1_000), Tone.BAD)
+
+
+def tight(day: str, found: Tight) -> Notice:
+    """One for each day and part."""
+    held = "Nothing new is begun before there is more room; what was begun goes on."
+    then = held if forbids([found]) else "Work goes on; what runs in boxes comes last."
+    text = f"{as_said(found.words)} since {found.since:%H:%M}. {then}"
+    return Notice(f"{day}:machine:{day}-{found.part}", f"{day}: the machine is nearly full", text, Tone.ATTENTION)
 
 
 def cap(day: str, which: str, text: str, is_reached: bool) -> Notice:

@@ -20,6 +20,7 @@ from sisimpur.agents.orchestrator.reports.deploy_text import is_told, message
 from sisimpur.agents.orchestrator.reports.picture import picture
 from sisimpur.agents.orchestrator.reports.report_text import morning
 from sisimpur.agents.orchestrator.reports.report_words import answers
+from sisimpur.shared.machine.pressure import Tight
 from sisimpur.shared.model.deployment import Deploy
 from sisimpur.shared.model.lifecycle import Card, State, is_over
 from sisimpur.shared.money.ticket import BudgetWarning
@@ -202,6 +203,12 @@ class Reporting:
     def model_paused(self, day: str, reason: str) -> None:
         """Once for each pause, which its words name."""
         notice = report_notice.model_paused(day, reason)
+        if self._is_news(notice):
+            self._send(notice)
+
+    def tight(self, day: str, found: Tight) -> None:
+        """Once a day for each part of the machine, also after a restart."""
+        notice = report_notice.tight(day, found)
         if self._is_news(notice):
             self._send(notice)
 

@@ -1,0 +1,1 @@
+"""The machine: what it has left, and what is taken of it by whom."""
