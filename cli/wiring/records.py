@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.shared.model.work import Question, Vision
     from sisimpur.shared.money.ledger import Ledger
     from sisimpur.shared.money.ledger_reader import LedgerReader
+    from sisimpur.shared.record.audit import AuditBook
     from sisimpur.shared.store.gate_book import GateRepository
     from sisimpur.shared.store.goal_book import GoalRepository, GoalWords
     from sisimpur.shared.store.journal import Journal
@@ -89,6 +90,12 @@ class Records:
         from sisimpur.shared.money.ledger_reader import LedgerReader
 
         return LedgerReader(self.db)
+
+    @cached_property
+    def audit(self) -> AuditBook:
+        from sisimpur.shared.record.audit import AuditBook
+
+        return AuditBook(self.db)
 
     @cached_property
     def deploys(self) -> DeployRepository:
