@@ -107,8 +107,7 @@ def _facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
     shown = EndedTasks(records.db).given_up()
     seen, day, caps = snapshot(records, shown), records.day(), records.settings.policy.budget.caps
-    stuck, asked = stuck_tasks(seen), _questions(records)
-    cap = records.spending.cap_of(day, caps.day)
+    stuck, asked, cap = stuck_tasks(seen), _questions(records), records.spending.cap_of(day, caps.day)
     stopped, pid, moving = records.spending.paused(), lock.holder(records.home.lock), _moving(records, seen)
     wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
     capped = _capped(records, next_cap(cap, caps), wait) if records.spending.is_reached(day, cap) else ()
@@ -135,6 +134,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "waits_for_you": [_parked(card, records) for card in _by_risk(seen, records)],
         "failed": [_failed(card, seen) for card in seen.board.cards if _has_failed(card, seen)],
         "answers": [vars(answer) for answer in answers],
+        "outlets": [vars(outlet) for outlet in records.outlet_standings()],
         "problems": list(problems(records, bool(pid))),
         **moving,
         "stuck": [{"task": one.task, "title": one.title} | (stuck_row(one, records) or {}) for one in stuck],
