@@ -714,6 +714,16 @@ def words_only(book: Book, lines: Sequence[str]) -> Wrong:
     yield from ()
 
 
+def audit(book: Book, lines: Sequence[str]) -> Wrong:
+    """The row that is named bears the head that is told; that the rows before it lead there is `audit verify`'s."""
+    for line in lines:
+        found = re.match(r"head `([0-9a-f]{64})` of ([0-9,]+) rows?;", line)
+        number = int(found[2].replace(",", "")) if found else 0
+        rows = book.rows("select hash from audit where seq = ?", number)
+        if not (found and rows and rows[0]["hash"] == found[1]):
+            yield f"no such head: {line}"
+
+
 SECTIONS: Mapping[str, Callable[[Book, Sequence[str]], Wrong]] = {
     "Missed": words_only,
     "Asked": asked,
@@ -730,6 +740,7 @@ SECTIONS: Mapping[str, Callable[[Book, Sequence[str]], Wrong]] = {
     "Board": board,
     "Tomorrow": goes_on,
     "Not delivered": words_only,
+    "Audit": audit,
 }
 
 

@@ -223,6 +223,8 @@ EXEMPT: Mapping[str, str] = {
     "agents/devops/docker/docker_manager:DockerPlaces.clean": "DockerManager passes deploy.swept after each",
     "shared/forge/local_forge_git": "LocalForge passes the points around each of its writes",
     "shared/money/meter/upstream": "MeteredCall passes llm.reserve before it and llm.sent after it",
+    "shared/outlets/event_file": "Relay passes outlet.sending before it and outlet.sent after it",
+    "shared/outlets/webhook": "Relay passes outlet.sending before it and outlet.sent after it",
     "shared/notify/apprise_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/notify/discord_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",

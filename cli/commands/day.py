@@ -132,6 +132,7 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
             records, team_opener("day"), lambda team: team.run_day(arguments.until, _patience(arguments))
         )
         remember_pulls(records)
+        _give_to_outlets(records)
         wrong = [*problems, *failed_today(records)]
     if wrong:
         more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
@@ -139,6 +140,15 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
         told = f"{plain(pasteable(text, arguments.home))}{more}; see: {command(arguments.home, 'status')}"
         print(f"run-day: {told}", file=sys.stderr)
     return PROBLEM if wrong else DONE
+
+
+def _give_to_outlets(records: Records) -> None:
+    """What does not get through goes with the next day."""
+    if records.outlets:
+        from sisimpur.cli.wiring.services import relay_of
+
+        for line in relay_of(records).step():
+            print(plain(line))
 
 
 def _patience(arguments: Arguments) -> timedelta:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sisimpur.agents.devops.drivers.driver import Driver, HasPorts, Release, holder
 from sisimpur.agents.devops.drivers.release_files import release_env
+from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import on_screen, pasteable, plain_block
 from sisimpur.cli.views.deploys import MakeDriver, make_driver
@@ -80,6 +81,7 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         if target.ok and all(finding.ok for finding in box):
             yield from suite_findings(home, settings)
         yield _check("messages", lambda: _messages(settings))
+        yield from outlet_findings(home)
         yield _check("research", lambda: _research(home, settings))
         yield from _github(settings)
         yield from deploy_findings(home, settings)

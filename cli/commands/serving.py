@@ -19,11 +19,13 @@ from sisimpur.cli.wiring.config_watch import ConfigWatch
 from sisimpur.cli.wiring.housekeeping import tidy
 from sisimpur.cli.wiring.lifetime import Quitting, quitting, ticking
 from sisimpur.cli.wiring.records import Records, open_records, require_home
+from sisimpur.cli.wiring.services import relay_of
 from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.machine.reading import Machine, MachineWatch
 from sisimpur.shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError, Unavailable
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.notify.ping import Ping
+from sisimpur.shared.outlets.relay import Relay
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.activity import STOPPED, Epochs
 from sisimpur.shared.system import lock
@@ -142,10 +144,18 @@ class Life:
         self._epochs.ready(self._number, clock.now())
         self._say(f"ready: {settings.target.name}; {comes_next(self.records)}")
         after = partial(self._after, team.mirror, Ping(settings.secrets.get("PING_URL")))
-        outside = Outside(self._ticking, self._check, after, self._note_waits, lambda: self._machine.tight)
+        ticks = partial(self._ticking, relay_of(self.records))
+        outside = Outside(ticks, self._check, after, self._note_waits, lambda: self._machine.tight)
         return Daemon(team, settings.schedules.schedule, outside).serve()
 
-    def _ticking(self, tick: Callable[[], None]) -> AbstractContextManager[None]:
+    def _ticking(self, relay: Relay, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        """Wake the team, then see to the outlets, which may take their time: it does not wait for them."""
+
+        def tick() -> None:
+            wake()
+            for line in relay.step():
+                self._say(line)
+
         return ticking(self.beat, tick, lambda problem: self._say(f"a tick failed: {problem}"))
 
     def _after(self, mirror: Mirror, ping: Ping, phase: str, ok: bool) -> None:

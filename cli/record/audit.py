@@ -20,8 +20,10 @@ def audit(arguments: Arguments) -> int:
     """Print rows, the oldest first. With `--json` each is a line of its own."""
     if arguments.verify not in ("", "verify"):
         raise Misconfigured(f"{arguments.verify} is no word of audit; type audit, or audit verify")
+    if arguments.head and not arguments.verify:
+        raise Misconfigured(f"a head is verified; type: audit verify --head {arguments.head}")
     with open_records(arguments.home, looking=True) as records:
-        book = AuditBook(records.db)
+        book = records.audit
         if arguments.verify:
             return _verify(book, arguments)
         since = moment_of(arguments.since, records.clock.now()) if arguments.since else None
@@ -39,10 +41,14 @@ def audit(arguments: Arguments) -> int:
 
 
 def _verify(book: AuditBook, arguments: Arguments) -> int:
+    """The chain first: only in a whole one does a head that is there stand for all rows before it."""
     head = book.check()
+    told = book.holds(arguments.head) if arguments.head else None
     if arguments.json:
-        return print_json(asdict(head))
+        return print_json(asdict(head) | ({"holds": asdict(told)} if told else {}))
     print(f"{counted(head.rows, 'row')}, chain whole, head {head.hash[:12]}")
+    if told:
+        print(f"it still holds the head {told.hash[:12]}: row {told.rows}, and all before it, are as they were then")
     return DONE
 
 

@@ -64,6 +64,7 @@ class Arguments:
     since: str = ""
     kind: str = ""
     verify: str = ""
+    head: str = ""
     about: str = ""
     run: str = field(default="", compare=False)
     chosen: str = field(default="--home", compare=False)

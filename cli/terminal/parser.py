@@ -255,9 +255,10 @@ def _record(commands: CommandLine) -> None:
         "record.audit:audit",
         "show who did what, from where; verify: whether a row of it was changed",
         "audit --since yesterday",
-        "audit verify",
+        "audit verify --head 5f0c2d7e91ab",
     )
     audit.add_argument("verify", nargs="?", metavar="verify", help="check that each row follows from the one before")
+    audit.add_argument("--head", metavar="HASH", help="of verify: check that the row with this head is still there")
     audit.add_argument("--since", metavar="WHEN", help="a day (2026-11-22), yesterday, today, or 2h, 3d (default: all)")
     audit.add_argument("--kind", metavar="KIND", help="only this: task, attempt, check, review, ruling, deploy, ...")
     audit.add_argument("--follow", "-f", action="store_true", help="go on with what comes, until Ctrl-C")

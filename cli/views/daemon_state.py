@@ -277,6 +277,7 @@ def problems(records: Records, somebody: bool) -> Iterator[str]:
     number, since = Conversations(records.home.talk, records.db).unrecorded()
     if number > 1 and records.settings.policy.talk.days:  # one may be just being written
         yield f"what was said in the last {number} calls is not recorded, since {since[:16]}; is the disk full?"
+    yield from filter(None, (outlet.words for outlet in records.outlet_standings()))
     for warning in records.spending.warnings(day):
         yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
 

@@ -138,6 +138,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "waits_for_you": [_parked(card, records) for card in _by_risk(seen, records)],
         "failed": [_failed(card, seen) for card in seen.board.cards if _has_failed(card, seen)],
         "answers": [vars(answer) for answer in answers],
+        "outlets": [vars(outlet) for outlet in records.outlet_standings()],
         "problems": list(problems(records, bool(pid))),
         **moving,
         "stuck": [{"task": one.task, "title": one.title} | (stuck_row(one, records) or {}) for one in stuck],

@@ -385,8 +385,8 @@ class Assembly:
     def reporting(self) -> Reporting:
         records, deployment = self._records, self._roles.deployment
         learned = Learned(records.research, records.memory, records.upkeep)
-        sent, clean = self._messages, self._clean
-        books = ReportBooks(self._task_books, records.plans, self._money, learned, self._roadmap, sent, clean)
+        sent, clean, audit = self._messages, self._clean, records.audit
+        books = ReportBooks(self._task_books, records.plans, self._money, learned, self._roadmap, sent, clean, audit)
         rules = deployment.rules if deployment else DeployRules()
         days = DeployDays(
             records.deploys, records.journal, rules, self._clean, partial(subjects, self._code.mirror.path)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.shared.model.work import Question, Vision
     from sisimpur.shared.money.ledger import Ledger
     from sisimpur.shared.money.ledger_reader import LedgerReader
+    from sisimpur.shared.outlets.outlet import Outlet, OutletStanding
+    from sisimpur.shared.record.audit import AuditBook
     from sisimpur.shared.store.gate_book import GateRepository
     from sisimpur.shared.store.goal_book import GoalRepository, GoalWords
     from sisimpur.shared.store.journal import Journal
@@ -89,6 +91,28 @@ class Records:
         from sisimpur.shared.money.ledger_reader import LedgerReader
 
         return LedgerReader(self.db)
+
+    @cached_property
+    def audit(self) -> AuditBook:
+        from sisimpur.shared.record.audit import AuditBook
+
+        return AuditBook(self.db)
+
+    @cached_property
+    def outlets(self) -> tuple[Outlet, ...]:
+        if not self.settings.has_outlets:
+            return ()
+        from sisimpur.shared.outlets.outlet import outlets_of
+
+        return outlets_of(self.home, self.settings, self.clock)
+
+    def outlet_standings(self) -> Iterator[OutletStanding]:
+        """Yield how far each has come."""
+        if not self.outlets:
+            return iter(())
+        from sisimpur.shared.outlets.outlet import OutletBook
+
+        return map(OutletBook(self.db).standing, self.outlets)
 
     @cached_property
     def deploys(self) -> DeployRepository:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sisimpur.agents.researcher.web.library import Library, ReadsPage, Searches
@@ -17,6 +18,9 @@ from sisimpur.shared.notify.notice import Notifier
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.outgoing import Outgoing
 from sisimpur.shared.system.paths import Home
+
+if TYPE_CHECKING:
+    from sisimpur.shared.outlets.relay import Relay
 
 
 def services(records: Records) -> Sequence[Notifier]:
@@ -44,6 +48,17 @@ def _hosts(settings: Settings) -> tuple[str, ...]:
     """Return the host whose links may be clicked: that of the pull requests; all others are only shown."""
     host = urlsplit(settings.target.file.repo).hostname
     return (host,) if github_name(settings) and host else ()
+
+
+def relay_of(records: Records) -> Relay:
+    """Return what brings events to others."""
+    from sisimpur.shared.outlets.outlet import OutletBook
+    from sisimpur.shared.outlets.relay import Relay
+
+    target, hide = records.settings.target, records.settings.secrets.to_hide
+    clean = Outgoing(hide, target.file.allow_secrets).clean
+    source = f"/sisimpur/{target.name}"
+    return Relay(records.outlets, OutletBook(records.db), records.audit, records.clock, source, clean)
 
 
 # --- the web, for the Researcher -----------------------------------------------------------------------------

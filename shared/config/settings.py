@@ -50,10 +50,14 @@ SECRETS = (
     "TAVILY_API_KEY",
     "PING_URL",
     "PACKAGE_INDEX_URL",
+    "EVENTS_WEBHOOK_URL",
+    "EVENTS_WEBHOOK_SECRET",
+    "EVENTS_REDIS_URL",
 )
 ADDRESSES = ("ANTHROPIC_BASE_URL", "GITHUB_API_URL")  # no secrets, but like them they differ from machine to machine
 ANTHROPIC = "https://api.anthropic.com"
 GITHUB = "https://api.github.com"
+SHORTEST_SECRET = 16  # letters
 OURSELVES = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -135,8 +139,9 @@ class Secrets(SettingsPart):
         several = {
             f"APPRISE_URLS {number}": url for number, url in enumerate(secret.pop("APPRISE_URLS", "").split(), 1)
         }
-        password = urlsplit(self.get("PACKAGE_INDEX_URL")).password
-        several |= {"PACKAGE_INDEX_URL's password": unquote(password)} if password else {}
+        for name in ("PACKAGE_INDEX_URL", "EVENTS_REDIS_URL"):
+            password = urlsplit(self.get(name)).password
+            several |= {f"{name}'s password": unquote(password)} if password else {}
         return secret | several
 
 
@@ -150,6 +155,12 @@ class Settings(SettingsPart):
     @property
     def zone(self) -> zoneinfo.ZoneInfo:
         return zoneinfo.ZoneInfo(self.schedules.time_zone)
+
+    @property
+    def has_outlets(self) -> bool:
+        """Tell whether somebody else gets events."""
+        named = (self.secrets.get("EVENTS_WEBHOOK_URL"), self.secrets.get("EVENTS_REDIS_URL"))
+        return bool(self.policy.events.file or any(named))
 
 
 # --- reading -------------------------------------------------------------------------------------------------
@@ -180,7 +191,21 @@ def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Sec
     if not _may_be_called(found["PACKAGE_INDEX_URL"], with_password=True):
         wanted = "PACKAGE_INDEX_URL=https://NAME:PASSWORD@HOST/PATH/simple/"
         raise Misconfigured(f"PACKAGE_INDEX_URL is no https address; write it in config/.env as {wanted}")
+    _check_events(found)
     return Secrets(values={name: SecretStr(value) for name, value in found.items() if value})
+
+
+def _check_events(found: Mapping[str, str]) -> None:
+    if not _may_be_called(found["EVENTS_WEBHOOK_URL"]):
+        raise Misconfigured("EVENTS_WEBHOOK_URL is no https address; write it in config/.env as https://…")
+    if found["EVENTS_WEBHOOK_URL"] and len(found["EVENTS_WEBHOOK_SECRET"]) < SHORTEST_SECRET:
+        typed = "python -c 'import secrets; print(secrets.token_hex(32))'"
+        raise Misconfigured(
+            f"EVENTS_WEBHOOK_URL needs an EVENTS_WEBHOOK_SECRET of at least {SHORTEST_SECRET} letters in config/.env, "
+            f"which your server knows, too; to make one, type: {typed}"
+        )
+    if found["EVENTS_REDIS_URL"] and not found["EVENTS_REDIS_URL"].startswith(("redis://", "rediss://", "unix://")):
+        raise Misconfigured("EVENTS_REDIS_URL is no address of a Redis; write it in config/.env as redis://HOST:PORT/0")
 
 
 def _dotenv(text: str) -> Mapping[str, str | None]:

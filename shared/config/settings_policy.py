@@ -142,6 +142,11 @@ class TalkSettings(SettingsPart):
     """How much all of it may take on the disk, packed; the oldest days go first, each evening."""
 
 
+class EventSettings(SettingsPart):
+    file: str = Field(default="", max_length=500)
+    """A file that gets a line of JSON for each, from the home's folder; empty: none."""
+
+
 @dataclass(frozen=True)
 class UpkeepRules:
     """The owner's (config/policy.yaml, `upkeep`)."""
@@ -175,6 +180,8 @@ class PolicyFile(SettingsPart):
 
     talk: TalkSettings = TalkSettings()
     """What was said to models and by them, for `show ID --talk`."""
+    events: EventSettings = EventSettings()
+    """What happened, for other programs; a webhook and a Redis are named in config/.env."""
 
     log: LogSettings = LogSettings()
     """What the agents write down, for `logs`."""

@@ -15,6 +15,8 @@ from sisimpur.shared.store.database import Database
 PAGE = 5_000  # rows that are read at once
 LONGEST_ZONE = timedelta(hours=26)  # between two clocks' names of one moment
 SPANS = {"h": "hours", "d": "days", "m": "minutes"}
+MESSAGES = ("notice", "epoch")  # rows that telling the head would add itself, and begins of daemons
+SHORTEST_HEAD = 12  # letters
 ASKED = f"/* read once */ select {', '.join(COLUMNS)}, hash from audit"  # noqa: S608 (our own names)
 
 
@@ -33,6 +35,8 @@ class AuditRow:
 
 @dataclass(frozen=True)
 class AuditHead:
+    """How many rows there are up to the one with this hash."""
+
     rows: int
     hash: str
 
@@ -52,6 +56,22 @@ class AuditBook:
         for row in self._pages(after):
             if (not kind or row.kind == kind) and (since is None or _moment(row.at, since) >= since):
                 yield row
+
+    def head(self) -> AuditHead | None:
+        """Return the newest row but for messages: a message that tells it does not change it. None: there is no row."""
+        marks = ", ".join("?" * len(MESSAGES))
+        sql = f"select seq, hash from audit where hash <> '' and kind not in ({marks}) order by seq desc limit 1"  # noqa: S608
+        row = self._db.row(sql, MESSAGES)
+        return AuditHead(*row) if row else None
+
+    def holds(self, head: str) -> AuditHead:
+        """Return the row that a report has told, by its hash or the beginning of it. Misconfigured: it is not there."""
+        if not re.fullmatch(rf"[0-9a-f]{{{SHORTEST_HEAD},64}}", head):
+            raise Misconfigured(f"{head} is no head of the audit: type at least {SHORTEST_HEAD} letters of one")
+        row = self._db.row("select seq, hash from audit where substr(hash, 1, ?) = ?", (len(head), head))
+        if row is None:
+            raise Misconfigured(f"no row of the audit has the head {head}: it was changed since; compare with a backup")
+        return AuditHead(*row)
 
     def check(self) -> AuditHead:
         """Misconfigured: the first row that does not follow from the one before."""

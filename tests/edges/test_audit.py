@@ -40,6 +40,14 @@ FACTS = {  # of each kind: how it is written
         "insert into gate_runs values ('t', 'abc', 'check', 1, '2026-11-22', null)",
         "update gate_runs set answer_json = '{}'",
     ),
+    "review": (
+        "insert into gate_runs values ('t', 'abc', 'review', 1, '2026-11-22', null)",
+        "update gate_runs set answer_json = '{}'",
+    ),
+    "epoch": (
+        "insert into epochs (number, kind, pid, began_at) values (7, 'daemon', 1, '2026-11-22')",
+        "update epochs set ended_at = '2026-11-23', how = 'it was stopped'",
+    ),
     "waiver": ("insert into waivers values ('t', 'u', '', '2026-11-22')",),
     "answer": ("insert into answers values ('g', 'w', 'which?', 'that', '2026-11-22')",),
     "cap": ("insert into cap_raises values ('2026-11-22', 1, '2026-11-22', '')",),
@@ -227,6 +235,33 @@ def test_the_database_itself_keeps_what_was_written(db: Database, sql: str) -> N
         connection.execute(sql)
 
 
+def test_a_message_that_tells_the_head_does_not_change_it(db: Database) -> None:
+    assert AuditBook(db).head() is None
+    rule(db, 2)
+    head = AuditBook(db).head()
+    for kind in ("notice", "epoch"):
+        with db.transaction() as connection:
+            for sql in FACTS[kind]:
+                connection.execute(sql)
+    assert head == AuditBook(db).head() and head and head.rows == 2
+    rule(db)
+    assert (newest := AuditBook(db).head()) and newest.rows > 2
+
+
+def test_a_head_that_was_told_is_found_in_a_chain_that_has_grown_since_and_not_in_another(long: Path) -> None:
+    with closing(Database(long / "agents.db")) as db:
+        told = AuditBook(db).head()
+        rule(db, 3)
+        assert told and AuditBook(db).holds(told.hash) == AuditBook(db).holds(told.hash[:12]) == told
+        for wrong, words in (
+            ("f" * 64, "compare with a backup"),
+            ("abc", "at least 12 letters"),
+            ("_" * 12, "no head"),
+        ):
+            with pytest.raises(Misconfigured, match=words):
+                AuditBook(db).holds(wrong)
+
+
 # --- asking --------------------------------------------------------------------------------------------------
 
 
@@ -272,6 +307,13 @@ def test_the_command_tells_what_the_owner_did_and_names_a_changed_row(
     assert "owner (terminal)" in (told := capsys.readouterr().out) and "why a big day" in told
     assert typed("audit", "verify") == 0
     assert "1 row, chain whole, head " in capsys.readouterr().out
+    with closing(Database(home / ".state" / "agents.db")) as db:
+        head = AuditBook(db).head()
+    assert typed("raise-cap", "13.00") == 0
+    assert head and typed("audit", "verify", "--head", head.hash) == 0
+    assert "it still holds the head" in capsys.readouterr().out
+    assert typed("audit", "--head", head.hash) == 1
+    assert "audit verify --head" in capsys.readouterr().err
     with closing(Database(home / ".state" / "agents.db")) as db:
         tampered(db, "update audit set detail = '{}'")
     assert typed("audit", "verify") == 1

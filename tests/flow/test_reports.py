@@ -94,6 +94,17 @@ def test_the_day_is_one_message_that_is_edited_from_morning_to_evening(stage: St
     assert evening["png"] > 1_000
 
 
+def test_the_head_of_the_audit_stands_in_the_evenings_report_and_message_and_the_chain_holds_it(stage: Stage) -> None:
+    stage.run_day()
+    with stage.records() as records:
+        told = records.audit.head()
+        assert told and told.rows < records.audit.check().rows  # the message itself left a row
+        assert records.audit.holds(told.hash) == told
+    assert f"head `{told.hash}` of {told.rows} rows" in section(report(stage), "Audit")
+    (message,) = box(stage).messages()
+    assert f"Audit: head `{told.hash}`" in message["text"]
+
+
 def test_the_same_day_again_sends_nothing_and_takes_nothing_back(stage: Stage) -> None:
     stage.run_day()
     tries, text, messages = box(stage).tries, report(stage), list(box(stage).messages())

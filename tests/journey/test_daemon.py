@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -186,8 +188,33 @@ def test_status_says_what_the_daemon_of_another_process_waits_for(
     assert "waits: " not in capsys.readouterr().out
 
 
+def test_a_webhook_that_never_answers_keeps_neither_the_day_nor_the_file_waiting(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    """The whole daemon, with two outlets: what it does is in the file while the other one still hangs."""
+    with (stage.home.config / "policy.yaml").open("a") as policy:
+        policy.write("events: {file: events.jsonl}\n")
+    stop, file = Stop(), stage.home.root / "events.jsonl"
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        secrets = {"EVENTS_WEBHOOK_URL": url, "EVENTS_WEBHOOK_SECRET": "a secret of the owner"}
+        with a_life(stage, ManualClock(at(9)), stop, secrets):
+            for _ in range(600):
+                if '"sisimpur.epoch"' in (file.read_text() if file.exists() else "") and stage.states() == {
+                    ID: "completed"
+                }:
+                    break
+                time.sleep(0.05)
+            stop.asked = True
+    assert stage.states() == {ID: "completed"}
+    ids = [json.loads(line)["id"] for line in file.read_text().splitlines()]
+    assert ids == [str(number) for number in range(1, len(ids) + 1)]
+
+
 @contextmanager
-def a_life(stage: Stage, clock: ManualClock, stop: Stop) -> Iterator[None]:
+def a_life(
+    stage: Stage, clock: ManualClock, stop: Stop, environment: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[None]:
     """A whole daemon, in a thread of its own, until `stop` is asked."""
     say = stage.said.append
 
@@ -197,8 +224,8 @@ def a_life(stage: Stage, clock: ManualClock, stop: Stop) -> Iterator[None]:
 
         return open_team(records, tell, make, lambda _: stage.services, quit_, mode="daemon")
 
-    with lock.hold(stage.home.lock) as held, open_records(stage.home.root, {}, clock) as records:
-        life = Life(records, held, ConfigWatch(stage.home, {}, say), Quitting(stop), say, 0.02, team)
+    with lock.hold(stage.home.lock) as held, open_records(stage.home.root, environment, clock) as records:
+        life = Life(records, held, ConfigWatch(stage.home, environment, say), Quitting(stop), say, 0.02, team)
 
         def live() -> None:
             with life.lived():

@@ -336,6 +336,8 @@ FIGURES = (  # what depends on prompts, on the clock or on the machine
     (r"\b\d+ deploys?\b", "N deploys"),  # two merges may go live as one
     (r"(- production <commit> .*\n)+", "- production ...\n"),
     (r"\b\d\d:\d\d\b", "hh:mm"),
+    (r"(?<=head )(`?)[0-9a-f]{12,64}", r"\1<head>"),
+    (r"\b\d+ rows\b", "N rows"),
     (r"\$4\.9\d #+\.*", "$N ###"),
 )
 

@@ -16,6 +16,7 @@ from sisimpur.shared.model.work import Priority
 from sisimpur.shared.money.savings import Saved
 from sisimpur.shared.money.ticket import Spending
 from sisimpur.shared.money.token_budget import Totals
+from sisimpur.shared.record.audit import AuditHead
 from sisimpur.shared.store.plan_book import Trouble
 
 # How a day went. "cut off": it has no evening, somebody or something stopped it; "missed": nobody was there at all.
@@ -176,6 +177,7 @@ class DayAccount:
     lessons_used: int = 0  # how often a prompt held one whose try has ended, on whichever day
     lessons_passed: int = 0  # of these, how many of the tries went well
     reflection: Reflection = field(default_factory=Reflection)
+    head: AuditHead | None = None  # of the audit, in the evening
 
     @property
     def tasks(self) -> tuple[TaskAccount, ...]:

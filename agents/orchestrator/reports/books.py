@@ -17,6 +17,7 @@ from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.money.savings import LedgerSavings
 from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.notify.messenger import Messenger
+from sisimpur.shared.record.audit import AuditBook
 from sisimpur.shared.record.metrics_reader import MetricDays
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.ended_tasks import EndedTasks
@@ -91,6 +92,7 @@ class ReportBooks:
     roadmap: Roadmapping
     messages: Messenger
     clean: Callable[[str], str]
+    audit: AuditBook
 
     def cleaned(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.clean, texts))

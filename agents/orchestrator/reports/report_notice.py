@@ -40,7 +40,8 @@ def progress(today: DayAccount, command: str) -> Notice:
 def evening(account: DayAccount, command: str, png: bytes = b"") -> Notice:
     shown = Picture(f"{account.day}.png", png, report_text.picture_words(account)) if png else None
     title = f"{account.day}: the day's report"
-    return Notice(key_of_day(account.day), title, _lead(account), _tone(account), _parts(account, command), shown)
+    lead = "\n".join((_lead(account), *(f"Audit: {line}" for line in report_text.audit(account, command))))
+    return Notice(key_of_day(account.day), title, lead, _tone(account), _parts(account, command), shown)
 
 
 def _lead(account: DayAccount, *more: str) -> str:

@@ -68,6 +68,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Board", _board(account)),
         *section("Tomorrow", few(tomorrow(account))),
         *section("Not delivered", few(map(as_said, account.unsent))),
+        *section("Audit", bullets(audit(account, command))),
     )
 
 
@@ -242,6 +243,13 @@ def tomorrow(account: DayAccount) -> Iterator[str]:
         others = "answer what waits, or " if account.waiting else ""
         move = ", or move one in ROADMAP.md" if any(goal.placed for goal in account.goals) else ""
         yield f"nothing goes on by itself: {others}write new goals into VISION.md{move}"
+
+
+def audit(account: DayAccount, command: str) -> Iterator[str]:
+    """What proves later that nothing of the record up to here was changed."""
+    if head := account.head:
+        typed = f"`{command} audit verify --head {head.hash[:12]}`"
+        yield f"head `{head.hash}` of {counted(head.rows, 'row')}; whether they are still there tells {typed}"
 
 
 def _missed(account: DayAccount) -> tuple[Section, ...]:

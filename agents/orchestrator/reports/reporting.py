@@ -177,7 +177,7 @@ class Reporting:
     def evening(self, day: str) -> None:
         """The report of the day, and the last words of its message."""
         self._plans.phase_begins(day, EVENING, self.session.now())
-        account = self._account(day)
+        account = replace(self._account(day), head=self.books.audit.head())
         png = self._write(account)
         self._tell_day(report_notice.evening(account, self._command, png))
         self.session.tell(f"report: {self._reports / f'{day}.md'}")

@@ -1,0 +1,1 @@
+"""What happened, offered to others as CloudEvents: to a file, a webhook, Redis. Nothing waits for them."""

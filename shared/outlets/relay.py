@@ -1,0 +1,66 @@
+"""The audit -> each outlet, in portions, from the last row that it has taken. At least once, and in order.
+
+An outlet that is away is asked again later, and later each time. It holds up neither the team nor another outlet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice, takewhile
+
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.model.schedule import back_off
+from sisimpur.shared.outlets.cloud_event import cloud_event
+from sisimpur.shared.outlets.outlet import PORTION, Outlet, OutletBook
+from sisimpur.shared.record.audit import AuditBook
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
+
+MOST_PORTIONS, LONGEST = 25, timedelta(seconds=3)  # of a step, for one outlet
+FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=15)
+
+
+@dataclass
+class Relay:
+    """`source`: says whose events these are; `clean`: the filter for outgoing text."""
+
+    outlets: Sequence[Outlet]
+    book: OutletBook
+    audit: AuditBook
+    clock: Clock
+    source: str
+    clean: Callable[[str], str]
+    _rests: dict[str, tuple[int, datetime, datetime]] = field(default_factory=dict)  # tries that failed, from, until
+
+    def step(self) -> Iterator[str]:
+        """Give each outlet what is new. Yield lines that say which one is away, or takes events again: each once."""
+        for outlet in self.outlets:
+            _, since, until = self._rests.get(outlet.name, (0, None, None))
+            if since is None or until is None or not since <= self.clock.now() < until:  # the clock may be set back
+                yield from self._give(outlet)
+
+    def _give(self, outlet: Outlet) -> Iterator[str]:
+        rows = takewhile(lambda row: row.hash, self.audit.rows(after=self.book.taken(outlet)))
+        until = self.clock.now() + LONGEST
+        for _ in range(MOST_PORTIONS):
+            events = [cloud_event(row, self.source, self.clean) for row in islice(rows, PORTION)]
+            if not events or self.clock.now() > until:
+                return
+            fault_point("outlet.sending")
+            try:
+                outlet.take(events)
+            except TeamError as problem:
+                yield from self._failed(outlet, self.clean(str(problem)))
+                return
+            fault_point("outlet.sent")
+            self._rests.pop(outlet.name, None)
+            if self.book.took(outlet, events[-1].id):
+                yield f"events to the {outlet.name}: taken again"
+
+    def _failed(self, outlet: Outlet, why: str) -> Iterator[str]:
+        times, now = self._rests.get(outlet.name, (0, None, None))[0], self.clock.now()
+        self._rests[outlet.name] = times + 1, now, now + back_off(times, FIRST_REST, LONGEST_REST)
+        if self.book.failed(outlet, now, why):
+            yield f"events to the {outlet.name}: none is taken ({why}); they wait, and work goes on"
