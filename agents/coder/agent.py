@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -28,7 +27,6 @@ from sisimpur.shared.model.change import Change, marks_tests
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Refused, Unavailable
 from sisimpur.shared.model.naming import attempt_ref, branch_name
 from sisimpur.shared.model.scope import Scope
-from sisimpur.shared.model.text import acts_nowhere
 from sisimpur.shared.model.work import (
     Branch,
     CodeAnswer,
@@ -46,6 +44,7 @@ from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.savings import ENOUGH, LedgerSavings, Route, choose, number_of, pays
 from sisimpur.shared.money.ticket import TicketOrder
 from sisimpur.shared.money.token_budget import room
+from sisimpur.shared.repo.commit_text import task_text
 from sisimpur.shared.repo.committer import Committed, Committer, NothingChanged
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.system.clock import Clock
@@ -187,7 +186,7 @@ class Coder:
             return NotCoded(str(reason))
         if trouble := self._trouble(engine_run, token):
             return trouble
-        return self._commit(run, task, base, folder, correction)
+        return self._commit(run, task, base, job, correction)
 
     def _worked(self, job: EngineJob, start: str, run: Run) -> EngineRun:
         """Once more, on fresh files and with all the room there is, if an answer was cut or the engine killed.
@@ -226,14 +225,14 @@ class Coder:
             case _:
                 assert_never(verdict)
 
-    def _commit(self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None) -> CodeAnswer:
+    def _commit(self, run: Run, task: TaskSpec, base: str, job: EngineJob, correction: Correction | None) -> CodeAnswer:
         before = self._before(base, correction)
         try:
             committed = self.committer.commit(
-                folder,
+                job.folder,
                 base=base,
                 ref=attempt_ref(task.id, run.attempt),
-                message=commit_message(task),
+                text=task_text(task, run.attempt, job.model.model, job.message),
                 scope=scope_of(task, self.tickets.limits.allow, before, correction),
                 now=self.tickets.clock.now(),
             )
@@ -305,15 +304,6 @@ def _lessons(lines: Sequence[str]) -> str:
 
 # --- texts and scope -----------------------------------------------------------------------------------------
 
-LONGEST_SUBJECT = 72  # characters, as git's own tools show it
-KINDS = (
-    ("test", r"\b(tests?|coverage)\b"),
-    ("docs", r"\b(docs?|documentation|readme|comments?)\b"),
-    ("fix", r"\b(fix|fixes|repair|correct|broken|bug|crash|missing|wrong)\b"),
-    ("refactor", r"\b(refactor|remove|duplicated?|clean|simplify|rename|move)\b"),
-    ("perf", r"\b(faster|slow|speed|performance)\b"),
-)
-
 
 def holes(task: TaskSpec) -> dict[str, str]:
     """Fill the holes of the prompt coder/task."""
@@ -338,15 +328,6 @@ def scope_of(task: TaskSpec, allow: Sequence[str], before: Sequence[Change], cor
     files += [change.path for change in before if change.kind != "added"]
     new_files += [change.path for change in before if change.kind == "added"]
     return Scope(tuple(dict.fromkeys(files)), tuple(dict.fromkeys(new_files)), tuple(allow), task.guards)
-
-
-def commit_message(task: TaskSpec) -> str:
-    """A conventional commit: `fix: <title>`, the description, and the task that it belongs to."""
-    kind = next((kind for kind, words in KINDS if re.search(words, task.title.lower())), "feat")
-    subject = f"{kind}: {task.title[:1].lower()}{task.title[1:]}"
-    if len(subject) > LONGEST_SUBJECT:
-        subject = subject[: LONGEST_SUBJECT - 1].rsplit(" ", 1)[0] + "…"
-    return acts_nowhere(f"{subject}\n\n{task.description}") + f"\n\nTask: {task.id}\n"
 
 
 def _list(paths: Sequence[str]) -> str:

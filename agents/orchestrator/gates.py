@@ -219,7 +219,7 @@ class Gatekeeper:
         if self._is_held_up(known, found, into):
             return  # so is this
         try:
-            merged = self._review.publishing.merge(to, into, self._books.now(), is_untested=found.evidence is None)
+            merged = self._review.merge(known, found, to, into, self._books.now())
         except PullNotReady as reason:
             self._not_merged(known, found, into, reason)
             return

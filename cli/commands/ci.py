@@ -37,8 +37,10 @@ from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.cli.wiring.team import AUTHOR
 from sisimpur.shared.forge.forge import Pull, marked
 from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.model.naming import VERSION
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.model.text import defuse
+from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.repo.committer import Committed, Committer
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.system import lock
@@ -50,7 +52,8 @@ ATTEMPTS = "refs/attempts/_ci-workflow.a"  # no task's id begins with _
 PUSH, PULL = "ci:push", "ci:pr"  # our intents
 MARK = "ci:workflow"  # not `<task>:pr`: it is no task's
 NO_RIGHT = re.compile(r"without `?workflows?`? (scope|permission)")
-MESSAGE = f"{TITLE}\n\nProposed by `python main.py propose-ci`; the owner merges it himself.\n"
+SAID = f"{TITLE}\n\nProposed by `python main.py propose-ci`; the owner merges it himself."
+MESSAGE = CommitText(SAID, {"Team-Version": VERSION})
 STANDS = {
     "open": f"it adds {PATH}; you merge it yourself, nobody else does",
     "closed": "you closed it; it is not opened again",
@@ -138,7 +141,7 @@ class WorkflowProposal:
         write_text(folder / PATH, text)
         committer = Committer(mirror, self.outgoing, AUTHOR)
         ref, scope = f"{ATTEMPTS}{len(standing) + 1}", Scope(new_files=(PATH,), allow=(PATH,))
-        made = committer.commit(folder, base=head, ref=ref, message=MESSAGE, scope=scope, now=self.records.clock.now())
+        made = committer.commit(folder, base=head, ref=ref, text=MESSAGE, scope=scope, now=self.records.clock.now())
         remove_folder(folder)
         if not isinstance(made, Committed):
             raise Misconfigured(f"a .gitignore of the repository covers {PATH}; change that, or add the file by hand")

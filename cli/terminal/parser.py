@@ -9,9 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from sisimpur.cli.setup.folders import IS_INSTALLED, ROOT
-from sisimpur.shared.model.naming import PLACES
+from sisimpur.shared.model.naming import PLACES, VERSION
 
-VERSION = "0.2.0"  # as in pyproject.toml
 PHASES = ("morning", "research", "planning", "work", "wrap_up")
 MOST = 1_000_000_000  # of a number that is typed
 SHELLS = ("bash", "zsh", "fish")

@@ -221,9 +221,10 @@ class Forge(Protocol):
 
     def set_status(self, sha: str, context: str, state: CheckResult, note: str = "") -> None: ...
 
-    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:
+    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "", message: str = "") -> str:
         """Merge exactly `sha`. The answer is the commit on the base branch, also if `sha` was merged before.
 
+        `message`: what that commit says; empty: what the forge says.
         `into`: the branch that is meant; PullNotReady if somebody has turned the pull request to another one.
         """
 

@@ -241,8 +241,8 @@ class GitHubForge:
         fields = {"state": state, "context": one_line(context, MAX_TITLE), "description": one_line(note, MAX_NOTE)}
         self._write("status", "POST", f"/statuses/{sha}", fields)
 
-    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:
-        return self._pulls.merge(number, sha, method, into)
+    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "", message: str = "") -> str:
+        return self._pulls.merge(number, sha, method, into, message)
 
     # -- parts ------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sisimpur.shared.forge.forge import ForgeRefused, MergeMethod, PullNotReady, same_base
+from sisimpur.shared.forge.forge import ForgeRefused, MergeMethod, PullNotReady, clipped, same_base
 from sisimpur.shared.forge.github_client import GitHubClient, branch_path
 from sisimpur.shared.forge.github_values import Commit, RawPull, Reference
 from sisimpur.shared.model.errors import ForgeUnavailable
@@ -53,7 +53,7 @@ class Pulls:
 
     # -- merging ----------------------------------------------------------------------------------------------
 
-    def merge(self, number: int, sha: str, method: MergeMethod, into: str) -> str:
+    def merge(self, number: int, sha: str, method: MergeMethod, into: str, message: str) -> str:
         """The commit on the base branch. A failure is looked into before it is told."""
         raw = self.read(number)
         same_base(raw.pull, into)
@@ -61,7 +61,8 @@ class Pulls:
             return merged
         self._may_merge(raw, sha)
         try:
-            given = sent(self._client, "merge", "PUT", f"/pulls/{number}/merge", {"sha": sha, "merge_method": method})
+            fields = {"sha": sha, "merge_method": method, **_words(message)}
+            given = sent(self._client, "merge", "PUT", f"/pulls/{number}/merge", fields)
             return self._client.shaped(Commit, given).sha
         except ForgeUnavailable:  # did it happen?
             if merged := self._merged(self.read(number), sha):
@@ -108,3 +109,9 @@ class Pulls:
             raise ForgeUnavailable(f"GitHub does not show yet that {raw.head.ref} was pushed")
         was = "was merged" if raw.merged_at else "is"
         raise PullNotReady(f"#{raw.number} {was} at {raw.head.sha}, not at {sha}", "moved")
+
+
+def _words(message: str) -> Mapping[str, str]:
+    """Title and text of the merge's commit. Without them GitHub says what it likes."""
+    title, _, text = clipped(message).strip().partition("\n")
+    return {"commit_title": title, "commit_message": text.strip()} if title else {}

@@ -189,7 +189,7 @@ class LocalForge:
             self._book.set_status(db, sha, one_line(context, MAX_TITLE), state, one_line(note, MAX_NOTE))
         fault_point("status.written")
 
-    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:
+    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "", message: str = "") -> str:
         """Three steps, so that a kill between any two leaves a merge that happened once or not at all:
 
         1. the merge commit is written, and noted as planned;
@@ -211,7 +211,7 @@ class LocalForge:
             if self._commits.contains(base_sha, sha):  # the owner merged it by hand
                 self._mark_merged(number, sha, base_sha)
                 return base_sha
-            plan = self._planned(pull, base_sha, method)
+            plan = self._planned(pull, base_sha, method, message)
             self._commits.move(pull.base, plan.merge_sha, base_sha, {kept(number): sha})
             fault_point("merge.moved")
             self._mark_merged(number, sha, plan.merge_sha)
@@ -299,11 +299,11 @@ class LocalForge:
         if missing := sorted(self._required - passed):
             raise PullNotReady(f"#{pull.number} lacks the required status {', '.join(missing)}", "blocked")
 
-    def _planned(self, pull: Pull, base_sha: str, method: MergeMethod) -> PlannedMerge:
+    def _planned(self, pull: Pull, base_sha: str, method: MergeMethod, message: str) -> PlannedMerge:
         tree = self._merged_tree(pull, base_sha)
         parents = [base_sha, pull.head_sha] if method == "merge" else [base_sha]
-        title = f"{pull.title} (#{pull.number})"
-        merge_sha = self._commits.write(tree, parents, title, self._actor, self._clock.now())
+        text = clipped(message).strip() or f"{pull.title} (#{pull.number})"
+        merge_sha = self._commits.write(tree, parents, text, self._actor, self._clock.now())
         plan = PlannedMerge(pull.number, merge_sha, pull.head_sha, base_sha, pull.base)
         fault_point("merge.written")
         with self._book.transaction() as db:

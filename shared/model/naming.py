@@ -11,6 +11,7 @@ from sisimpur.shared.model.errors import Refused
 Place = Literal["staging", "production"]  # where the target runs
 PLACES: tuple[Place, ...] = ("staging", "production")  # in this order
 
+VERSION = "0.2.0"  # of this program, as in pyproject.toml
 BRANCHES = "agent/"
 WHO = "sisimpur-agents <agents@localhost>"  # of the commits that no coder made
 LONGEST_SLUG = 40

@@ -167,7 +167,13 @@ HTML, IMAGE = re.compile(r"<(?=[A-Za-z/!?])"), re.compile(r"!(?=\[)")
 ELSEWHERE = (  # what acts in a commit, and in a pull request that becomes one
     (re.compile(r"\[[ \t]*((?:skip|no)[ _-][\w-]+|[\w-]+[ _-]skip|skip)[ \t]*\]", re.IGNORECASE), r"(\1)"),  # [skip ci]
     (re.compile(r"\*\*\*(?=NO_CI)", re.IGNORECASE), "** "),
-    (re.compile(r"^([ \t]*(?:[a-z][\w-]*-by|skip-checks|task))[ \t]*:", re.IGNORECASE | re.MULTILINE), r"\1 -"),
+    (
+        re.compile(
+            r"^([ \t]*(?:[a-z][\w-]*-by|skip-checks|goal|task|attempt|model|prompt-digest|team-version))[ \t]*:",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+        r"\1 -",
+    ),
 )
 
 

@@ -15,14 +15,12 @@ from pathlib import Path
 from sisimpur.shared.model.change import Change, ChangeLimits, needs_owner, refusal
 from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
 from sisimpur.shared.model.scope import Scope
-from sisimpur.shared.model.text import defuse
+from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.repo.committer_harvest import Harvest, harvest
 from sisimpur.shared.repo.git import telling_line
 from sisimpur.shared.repo.mirror import Mirror, attempt_name
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.outgoing import Outgoing
-
-LONGEST_MESSAGE = 20_000  # characters
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Committer:
         self._limits = limits or ChangeLimits()
 
     def commit(
-        self, folder: Path, *, base: str, ref: str, message: str, scope: Scope, now: datetime
+        self, folder: Path, *, base: str, ref: str, text: CommitText, scope: Scope, now: datetime
     ) -> Committed | NothingChanged:
         """The folder's files as a commit on top of `base`, at the attempt's `ref`, which must be free.
 
@@ -80,7 +78,7 @@ class Committer:
         if not found.altered and not found.missing:
             return NothingChanged()
         scratch = attempt_name(ref).replace("attempts", "scratch", 1)
-        sha = self._import(scratch, base, message, now, found)
+        sha = self._import(scratch, base, text, now, found)
         changes = self._mirror.changed(base, sha)
         tracked = [entry.path for entry in files]
         if reason := refusal(changes, scope, self._limits, tracked) or self._secret(changes):
@@ -90,9 +88,10 @@ class Committer:
         paths = tuple(change.path for change in changes)
         return Committed(sha, self._mirror.tree_id(sha), paths, needs_owner(changes, self._protected))
 
-    def _import(self, scratch: str, base: str, message: str, now: datetime, found: Harvest) -> str:
+    def _import(self, scratch: str, base: str, text: CommitText, now: datetime, found: Harvest) -> str:
         """The commit as an object; no reference that anybody looks at holds it yet."""
-        stream = b"".join(self._stream(scratch, base, self._message(message), now, found))
+        message = text.written(self._outgoing.clean).encode("utf-8", "replace")
+        stream = b"".join(self._stream(scratch, base, message, now, found))
         repository = self._mirror.repository
         repository.git("fast-import", "--quiet", "--force", "--done", data=stream)  # a cut stream is an error
         fault_point("commit.import")
@@ -106,10 +105,6 @@ class Committer:
         for file in found.altered:
             yield b"M %s inline %s\n" % (file.mode.encode(), _quoted(file.path)) + _data(file.data)
         yield b"done\n"
-
-    def _message(self, message: str) -> bytes:
-        """A forge reads commit messages too: mentions and closing words in them would act."""
-        return (defuse(self._outgoing.clean(message)).strip()[:LONGEST_MESSAGE] + "\n").encode("utf-8", "replace")
 
     def _secret(self, changes: Sequence[Change]) -> str | None:
         for change in changes:

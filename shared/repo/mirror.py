@@ -180,6 +180,11 @@ class Mirror:
         """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` without a past."""
         return mirror_commits.line(self.repository, old, new)
 
+    def message(self, sha: str) -> str:
+        """What a commit says, whoever wrote it."""
+        (text,) = self.repository.contents([f"{commit_id(sha)}^{{commit}}"])
+        return text.partition(b"\n\n")[2].decode("utf-8", "replace")
+
     def titles(self, sha: str) -> tuple[str, ...]:
         """The first lines of its history's newest thousand commits, its own first."""
         return mirror_commits.titles(self.repository, sha)

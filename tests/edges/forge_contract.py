@@ -121,6 +121,7 @@ EFFECTS = {
     "a comment": Effect("forge.ensure_comment(int(words[1]), 'plan', 'text')"),
     "a review": Effect("forge.review(int(words[1]), 'approve', 'ok', words[2])"),
     "a merge": Effect("forge.merge(int(words[1]), words[2])"),
+    "a merge in our words": Effect("forge.merge(int(words[1]), words[2], message='fix: it\\n\\nTask: 7')"),
     "a merge commit": Effect("forge.merge(int(words[1]), words[2], 'merge')"),
     "a closing": Effect("forge.close(int(words[1]))"),
     "a deleted branch": Effect("forge.delete_branch(words[0])"),
@@ -473,6 +474,22 @@ class ForgeContract:
         assert git(home.repository, "show", "main:task.txt") == b"y\n"
         parents = git(home.repository, "show", "-s", "--format=%P", "main").split()
         assert (new.encode() in parents) is (method == "merge")
+
+    @pytest.mark.parametrize("method", ["squash", "merge"])
+    def test_a_merge_says_what_it_is_told_to_say(self, home: ForgeHome, method: MergeMethod) -> None:
+        sha = home.push("task")
+        number = home.forge.ensure_pull("task", "main", "T", "B").number
+        message = f"fix: the sum (#{number})\n\nWhy.\n\n- one\n\nGoal: g-1\nTask: 7\n"
+        merged = home.forge.merge(number, sha, method, message=message + "\0\ud800\n\n")
+        said = git(home.repository, "show", "-s", "--format=%B", merged).decode()
+        assert said.strip() == message + "?"
+        assert home.forge.merge(number, sha, method, message="another") == merged == home.tip("main")
+
+    def test_a_merge_that_is_told_nothing_says_the_title(self, home: ForgeHome) -> None:
+        sha = home.push("task")
+        number = home.forge.ensure_pull("task", "main", "T", "B").number
+        home.forge.merge(number, sha)
+        assert git(home.repository, "show", "-s", "--format=%B", "main").decode().strip() == f"T (#{number})"
 
     def test_a_merged_one_stays_as_it_was(self, home: ForgeHome) -> None:
         sha = home.push("task")

@@ -18,9 +18,9 @@ from sisimpur.cli.setup.environments import go_on
 from sisimpur.cli.setup.folders import BUILT, DATA
 from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home, parse
 from sisimpur.cli.terminal.completion import bash, fish, zsh
-from sisimpur.cli.terminal.parser import GROUPS, VERSION, make_parser
+from sisimpur.cli.terminal.parser import GROUPS, make_parser
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.model.naming import fits
+from sisimpur.shared.model.naming import VERSION, fits
 from sisimpur.shared.system import markdown
 from sisimpur.shared.system.clock import machine_zone
 from sisimpur.shared.system.paths import Home

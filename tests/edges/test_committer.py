@@ -16,6 +16,7 @@ import pytest
 from sisimpur.shared.model.change import ChangeLimits
 from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.repo.committer import Author, Committed, Committer, NothingChanged
 from sisimpur.shared.repo.committer_harvest import walk
 from sisimpur.shared.repo.git import Remote
@@ -59,7 +60,9 @@ class Scene:
         committer = Committer(
             self.mirror, Outgoing({"TAVILY_API_KEY": KEY}), Author("Team", "team@localhost"), protected, limits
         )
-        return committer.commit(self.folder, base=self.base, ref=ref or self.ref, message=message, scope=scope, now=now)
+        return committer.commit(
+            self.folder, base=self.base, ref=ref or self.ref, text=CommitText(message), scope=scope, now=now
+        )
 
     def committed(self, scope: Scope = Scope(), **more: object) -> Committed:  # noqa: B008  (frozen)
         made = self.commit(scope, **more)  # type: ignore[arg-type]
@@ -121,7 +124,7 @@ def test_author_time_and_message_are_ours(scene: Scene) -> None:
     shown = shell(f"git log -1 --format='%an <%ae> %cn <%ce> %cI%n%B' {made.sha}", scene.mirror.path)
     assert shown == (
         "Team <team@localhost> Team <team@localhost> 2026-11-20T12:00:00+00:00\n"
-        "Add x\n\nfixes #\u200b1, thanks @\u200borg/team[31m, key [removed: TAVILY_API_KEY]"
+        "Add x\n\nfixes # 1, thanks @ org/team[31m, key [removed: TAVILY_API_KEY]"
     )
 
 
@@ -524,6 +527,7 @@ COMMIT = """
     from datetime import UTC, datetime
     from pathlib import Path
     from sisimpur.shared.model.scope import Scope
+    from sisimpur.shared.repo.commit_text import CommitText
     from sisimpur.shared.repo.committer import Author, Committer
     from sisimpur.shared.repo.mirror import Mirror
     from sisimpur.shared.system.outgoing import Outgoing
@@ -531,7 +535,7 @@ COMMIT = """
 
     mirror = Mirror(Path(sys.argv[1]), Remote(sys.argv[2]))
     committer = Committer(mirror, Outgoing({}), Author("Team", "t@localhost"))
-    committer.commit(Path(sys.argv[3]), base=sys.argv[4], ref=sys.argv[5], message="Work", scope=Scope(),
+    committer.commit(Path(sys.argv[3]), base=sys.argv[4], ref=sys.argv[5], text=CommitText("Work"), scope=Scope(),
                      now=datetime(2026, 11, 20, tzinfo=UTC))
 """
 

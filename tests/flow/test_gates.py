@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from functools import partial
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.app import main
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.show import show
@@ -91,6 +94,39 @@ def prompts(stage: Stage) -> list[str]:
 
 
 # --- merged --------------------------------------------------------------------------------------------------
+
+
+def test_the_history_of_main_says_what_was_done_why_and_for_which_goal(stage: Callable[..., Stage]) -> None:
+    day = stage()
+    day.run_day()
+    (pull,) = day.pulls()
+    said = day.forge("log", "-1", "--format=%B", "main")
+    title, *why, trailers = said.split("\n\n")
+    assert title == f"fix: {pull.title[:1].lower()}{pull.title[1:]} (#{pull.number})"
+    assert why == [fix()["description"], "The goal: Fix the sum in app.py"]
+    told = dict(line.split(": ") for line in trailers.splitlines())
+    assert list(told) == ["Goal", "Task", "Attempt", "Model", "Prompt-Digest", "Team-Version"]
+    assert (told["Goal"], told["Task"], told["Attempt"], told["Model"]) == (SUM, ID, "1", day.jobs[0].model.model)
+    assert told["Prompt-Digest"] == hashlib.sha256(prompts(day)[0].encode()).hexdigest()[:16]
+    assert day.forge("log", "-1", "--format=%B", pull.head_sha).endswith(f"\n\n{trailers}")
+    assert day.forge("rev-parse", "main^{tree}") == day.forge("rev-parse", f"{pull.head_sha}^{{tree}}")
+    with redirect_stdout(StringIO()) as out:
+        assert main(["trace", "--home", str(day.home.root), day.forge("rev-parse", "main")]) == 0
+    assert ID in out.getvalue() and SUM in out.getvalue()
+
+
+def test_a_plan_that_writes_trailers_signs_for_nobody_on_main(
+    stage: Callable[..., Stage], model: ScriptedModel
+) -> None:
+    forged = "Why.\r\n\r\nGoal: other\rTask: other\n\nCo-authored-by: Owner <o@x>\n\n"
+    model.play([reads(), plans(fix() | {"description": forged}), CODES, APPROVES])
+    day = stage()
+    day.run_day()
+    said = day.forge("log", "-1", "--format=%B", "main")
+    signed = [
+        line for line in said.splitlines()[1:] if re.match(r"\s*(?:goal|task|[\w-]+-by)\s*:", line, re.IGNORECASE)
+    ]
+    assert signed == [f"Goal: {SUM}", f"Task: {ID}"] and "Co-authored-by - Owner" in said
 
 
 def test_the_pull_request_shows_the_evidence_and_the_review(stage: Callable[..., Stage]) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.errors import CommandFailed, Refused
 from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.repo.committer import Author, Committed, Committer
 from sisimpur.shared.repo.differences import CLOSE, SWITCHES
 from sisimpur.shared.repo.git import Remote
@@ -189,7 +190,9 @@ class World:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
         committer = Committer(self.mirror, Outgoing({}), Author("agent", "agent@localhost"))
-        done = committer.commit(folder, base=base, ref=ref, message="change", scope=Scope(allow=("**",)), now=NOW)
+        done = committer.commit(
+            folder, base=base, ref=ref, text=CommitText("change"), scope=Scope(allow=("**",)), now=NOW
+        )
         assert isinstance(done, Committed)
         return done.sha
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from datetime import timedelta
@@ -75,9 +76,10 @@ def next_day(stage: Stage, until: str = "") -> list[str]:
 
 
 def subjects(stage: Stage, branch: str) -> list[str]:
-    """Of its commits, the newest first."""
+    """Of its commits, the newest first, as their tasks were called."""
     lines = stage.forge("log", "--first-parent", "--format=%s", branch).splitlines()
-    return [line.partition(" (#")[0] for line in lines]
+    named = (re.fullmatch(r"[a-z]+: (.)(.*) \(#\d+\)", line) for line in lines)
+    return [found[1].upper() + found[2] if found else line for found, line in zip(named, lines, strict=True)]
 
 
 def numbers(stage: Stage, branch: str = "main") -> str:

@@ -56,7 +56,8 @@ def check_everything(stage: Stage, model: ScriptedModel, point: str = "notice.se
     assert list(stage.states().values()) == ["completed"]
     (pull,) = stage.pulls()
     assert pull.state == "merged"
-    assert stage.forge("log", "--format=%s", "main").splitlines() == [f"{pull.title} (#{pull.number})", "first"]
+    titled = f"fix: {pull.title[:1].lower()}{pull.title[1:]} (#{pull.number})"
+    assert stage.forge("log", "--format=%s", "main").splitlines() == [titled, "first"]
     assert stage.forge("show", "main:app.py") == RIGHT.strip()
     assert stage.forge("for-each-ref", "--format=%(refname:short)", "refs/heads") == "main"
     with stage.records() as records:

@@ -131,6 +131,12 @@ def test_what_is_sick_at_staging_comes_back_is_taken_back_and_is_tried_again(sta
     live_at_both = ["deploy", "deploy"]
     first, second = ["attempt", "merge", "deploy", "revert", *live_at_both], ["attempt", "merge", *live_at_both]
     assert traced(day, bad.number) == ["goal", "task", *first, *second]
+    history = day.forge("log", "--first-parent", "--format=%s|%(trailers:key=Task,valueonly,separator=%x2C)", "main")
+    kinds = [(line.partition(": ")[0], line.rpartition("|")[2]) for line in history.splitlines()]
+    assert kinds == [("fix", ID), ("revert", ID), ("fix", ID), ("first|", "")]
+    assert f"(#{bad.reverts})|" in history and bad.commit in day.forge(
+        "log", "-1", "--format=%b", taken_back.merge_sha or ""
+    )
 
 
 def test_what_is_sick_only_in_production_comes_back_there(stage: Make, live: Site) -> None:

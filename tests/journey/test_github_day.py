@@ -94,6 +94,8 @@ def test_what_is_tested_and_approved_is_merged_at_github(
     assert (pull.state, pull.draft, pull.author) == ("merged", False, "team")
     assert day.forge("show", "main:app.py") == RIGHT.strip()
     assert day.forge("rev-parse", f"{pull.merge_sha}^{{tree}}") == day.forge("rev-parse", f"{pull.head_sha}^{{tree}}")
+    title, task = day.forge("log", "-1", "--format=%s|%(trailers:key=Task,valueonly,separator=)", "main").split("|")
+    assert title.startswith("fix: ") and title.endswith(f" (#{pull.number})") and task == ID
     assert "agent/" not in day.forge("branch", "--list")
     reviews = day.says("alice", "GET", f"/pulls/{pull.number}/reviews")
     formal = ("APPROVED", "reviewer") if reviewer else ("COMMENTED", "team")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sisimpur.simulators.model.scripted_model import ScriptedModel
-from tests.journey.long_goal import LAMP, ROOMS, house, planned
+from tests.journey.long_goal import LAMP, ROOMS, house, planned, subjects
 from tests.journey.stage import APPROVES, CODES, Stage, reads
 from tests.killing import EVERY_POINT, at_length, finishes, killed_at, points
 
@@ -54,8 +53,7 @@ def fresh(place: Path, model: ScriptedModel) -> tuple[Stage, list[str]]:
 
 def check(stage: Stage, model: ScriptedModel) -> None:
     """Main has the lamp, the owner's commit and the whole goal, each once; the branch is gone; the books are closed."""
-    history = stage.forge("log", "--first-parent", "--format=%s", "main").splitlines()
-    told = [re.sub(r" \(#\d+\)$", "", subject) for subject in history]
+    told = subjects(stage, "main")
     wanted = ["Number all rooms of the house", "Set the number of lamp", "first", "the owner's own"]
     assert sorted(told) == wanted
     assert stage.forge("for-each-ref", "--format=%(refname:short)", "refs/heads") == "main"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
 
-from sisimpur.agents.coder.agent import LONGEST_SUBJECT, commit_message
 from sisimpur.agents.coder.engine.engine import End, EngineRun
 from sisimpur.agents.coder.judge import (
     Away,
@@ -140,30 +138,3 @@ def test_while_the_meter_waits_there_is_a_pulse(calls: list[CallRecord], alive: 
 
 def test_each_call_is_a_pulse() -> None:
     assert len({pulse(calls) for calls in ([], [call()], [call(), refused("meter_day_cap")])}) == 3
-
-
-@pytest.mark.parametrize(
-    ("title", "subject"),
-    [
-        pytest.param("Fix the sum", "fix: fix the sum", id="a fix"),
-        pytest.param("Add a test for the sum", "test: add a test for the sum", id="a test"),
-        pytest.param("Remove the duplicated views", "refactor: remove the duplicated views", id="a refactoring"),
-        pytest.param("Explain it in the readme", "docs: explain it in the readme", id="documentation"),
-        pytest.param("Greet visitors", "feat: greet visitors", id="all else is a feature"),
-    ],
-)
-def test_a_conventional_commit(title: str, subject: str) -> None:
-    text = commit_message(TaskSpec("t", title, "Because.", files=("a.py",)))
-    assert text.splitlines()[0] == subject
-    assert text.endswith("\n\nBecause.\n\nTask: t\n")
-
-
-def test_a_models_words_switch_no_check_off_and_sign_for_nobody() -> None:
-    text = commit_message(TaskSpec("t", "Add it [skip ci]", "Why.\n\nCo-authored-by: Owner <o@x>\nTask: u\n[ci skip]"))
-    assert "[skip ci]" not in text and "[ci skip]" not in text
-    assert [line for line in text.splitlines() if re.match(r"[\w-]+:", line)] == ["feat: add it (skip ci)", "Task: t"]
-
-
-def test_a_long_title_is_cut_between_words() -> None:
-    subject = commit_message(TaskSpec("t", "Fix " + "word " * 60, "x")).splitlines()[0]
-    assert len(subject) <= LONGEST_SUBJECT and subject.endswith("word…")

@@ -66,8 +66,8 @@ SIGNS = st.sampled_from([*"@#<>/![]():&;\\-1a\n \r", "https:", "//", "<!--", "--
         pytest.param("x [skip ci] [CI skip] [no-ci] [skip]", "x (skip ci) (CI skip) (no-ci) (skip)", id="no checks"),
         pytest.param("***NO_CI*** a", "** NO_CI*** a", id="no checks elsewhere"),
         pytest.param(
-            "a\n\nSigned-off-by: A <a@b>\nskip-checks: true\nTask: t",
-            "a\n\nSigned-off-by - A <\u200ba@b>\nskip-checks - true\nTask - t",
+            "a\n\nSigned-off-by: A <a@b>\nskip-checks: true\nTask: t\ngoal : g",
+            "a\n\nSigned-off-by - A <\u200ba@b>\nskip-checks - true\nTask - t\ngoal - g",
             id="a signature and trailers",
         ),
         pytest.param("[no, ok] see [notes] and [a b] by: me", "[no, ok] see [notes] and [a b] by: me", id="brackets"),

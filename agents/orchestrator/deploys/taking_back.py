@@ -11,8 +11,9 @@ from sisimpur.agents.orchestrator.publishing.delivery import LABELS
 from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, Pull, PullNotReady, marked
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.deployment import Deploy
-from sisimpur.shared.model.naming import WHO
+from sisimpur.shared.model.naming import VERSION, WHO
 from sisimpur.shared.model.text import defuse
+from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from sisimpur.shared.store.journal import Journal
@@ -51,7 +52,7 @@ class TakingBack:
                 return sha
             if why := self._push(deploy, sha, name):
                 return NotTakenBack(why)
-            return self._merged_if_proved(deploy, self._pull(deploy, task, name))
+            return self._merged_if_proved(deploy, task, self._pull(deploy, task, name))
         self._book_end(deploy, found)
         return found
 
@@ -103,7 +104,7 @@ class TakingBack:
 
     # -- merging ----------------------------------------------------------------------------------------------
 
-    def _merged_if_proved(self, deploy: Deploy, pull: Pull) -> Pull:
+    def _merged_if_proved(self, deploy: Deploy, task: str, pull: Pull) -> Pull:
         """Merged without the owner only if it leaves, byte for byte, what was healthy before; else it waits for him."""
         sha = self.mirror.attempt(_ref(deploy))
         if not sha or pull.head_sha != sha or not self._may_be_merged(deploy, sha):
@@ -113,7 +114,8 @@ class TakingBack:
         try:
             note = f"the same files as {deploy.back_to[:12]}, which was healthy"
             self.forge.set_status(sha, REVIEW_CONTEXT, "success", note)
-            merged = self.forge.merge(pull.number, sha, into=self.main.name)
+            message = _text(deploy, task, pull).written(self.clean)
+            merged = self.forge.merge(pull.number, sha, into=self.main.name, message=message)
         except PullNotReady as reason:
             self.session.tell(f"#{pull.number} is not merged: {reason}")
             return pull
@@ -135,6 +137,13 @@ def _key(deploy: Deploy, effect: str) -> str:
 
 def _ref(deploy: Deploy) -> str:
     return f"refs/attempts/_revert-{deploy.commit[:12]}.a1"
+
+
+def _text(deploy: Deploy, task: str, pull: Pull) -> CommitText:
+    """What the merge says."""
+    title = f"revert: take back {deploy.commit[:8]}, sick at {deploy.place}"
+    said = f"{title}\n\nThis takes back {deploy.commit}, with which {deploy.place} was sick:\n\n{deploy.why}"
+    return CommitText(said, {"Task": task, "Team-Version": VERSION}, pull.number)
 
 
 def _body(deploy: Deploy, task: str) -> str:

@@ -17,6 +17,7 @@ from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, worded, wording
 from sisimpur.shared.model.naming import WHO, attempt_ref, landing_task
 from sisimpur.shared.model.work import Goal, TaskSpec, Vision
+from sisimpur.shared.repo.commit_text import task_text
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Rebased
 from sisimpur.shared.store.journal import Journal
@@ -77,7 +78,7 @@ class BranchContent:
 
         What it is made of is in the book before it stands: a commit that stands is gone on from, whoever was killed.
         """
-        text = self.clean(f"{spec.title}\n\n{spec.description}\n\nTask: {spec.id}\n")
+        text = task_text(spec, number).written(self.clean)
         key = f"{spec.id}.a{number}:gather"
         self.journal.intend(key, "gather", spec.id, tip, now)
         self.journal.achieved(key, tip)

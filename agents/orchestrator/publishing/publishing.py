@@ -10,6 +10,7 @@ from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.shared.forge.forge import REVIEW_CONTEXT, TESTS_CONTEXT, Forge, Verdict
 from sisimpur.shared.model.evidence import Approved, ChangesRequested, Evidence, Reviewed
 from sisimpur.shared.model.text import defuse
+from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.fault import fault_point
 
@@ -82,7 +83,7 @@ class Publishing:
 
         self._once(to, f"heard-{gate_text.digest(text)}", text, publish, now)
 
-    def merge(self, to: Address, into: str, now: datetime, is_untested: bool = False) -> str:
+    def merge(self, to: Address, into: str, text: CommitText, now: datetime, is_untested: bool = False) -> str:
         """The commit on the base branch. PullNotReady: nothing was merged.
 
         What the owner has made a draft again stays one. `is_untested`, and approved by him: it never ceased to be one.
@@ -91,7 +92,7 @@ class Publishing:
         def publish() -> str:
             if is_untested:
                 self.forge.ready(to.number)
-            return self.forge.merge(to.number, to.commit, into=into)
+            return self.forge.merge(to.number, to.commit, into=into, message=text.written(self.clean))
 
         return self._once(to, "merge", to.commit, publish, now)
 
