@@ -228,6 +228,16 @@ def _views(commands: CommandLine) -> None:
 
 
 def _record(commands: CommandLine) -> None:
+    board = commands.add(
+        LOOKING,
+        "board",
+        "board.server:board",
+        "see and answer everything in a browser on this machine",
+        "board",
+        "board --link",
+    )
+    board.add_argument("--link", action="store_true", help="print another link that signs in once, and end")
+    board.add_argument("--port", type=int, metavar="N", help="where it listens (default: 8765)")
     trace = commands.view(
         LOOKING,
         "trace",

@@ -64,7 +64,7 @@ class PendingAnswer:
 def status(arguments: Arguments) -> int:
     try:
         with open_records(arguments.home, looking=True) as records:
-            facts, now = _facts(records), records.clock.now()
+            facts, now = status_facts(records), records.clock.now()
     except Misconfigured:
         without_settings(arguments)
         raise
@@ -103,7 +103,7 @@ def status(arguments: Arguments) -> int:
 # --- facts ---------------------------------------------------------------------------------------------------
 
 
-def _facts(records: Records) -> dict[str, Any]:
+def status_facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
     shown = EndedTasks(records.db).given_up()
     seen, day, caps = snapshot(records, shown), records.day(), records.settings.policy.budget.caps
