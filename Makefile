@@ -20,7 +20,7 @@ stop:     ## end the daemon; what is cut off goes on with the next start
 	@$(PY) main.py stop $(ARGS)
 status:   ## what runs, what waits for you, what was spent (ARGS=--json)
 	@$(PY) main.py status $(ARGS)
-board:    ## see and answer everything in a browser on this machine (ARGS=--link)
+board:    ## see what waits for you in a browser on this machine, and answer it (ARGS=--link)
 	@$(PY) main.py board $(ARGS)
 logs:     ## the newest log lines (ARGS="--follow --agent coder --task ID --lines 200")
 	@$(PY) main.py logs $(ARGS)

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 
 from sisimpur.cli.app import keep_trace
 from sisimpur.cli.board import reading
-from sisimpur.cli.board.guard import LONGEST_BODY, PROBLEM, Failures, Guard, bearer, problem
+from sisimpur.cli.board.guard import LONGEST_BODY, PROBLEM, BoardGuard, Failures, bearer, problem
 from sisimpur.cli.board.orders import carried_out
 from sisimpur.cli.board.review import difference, review_facts
 from sisimpur.cli.board.sign_in import BoardAnswer, BoardKeys, BoardOrders
@@ -44,7 +44,8 @@ MOST, LONGEST_WORDS = 200, 1_000
 Changed = Annotated[str, Header(alias="If-None-Match")]
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
 Seen = Annotated[str, Header(alias="If-Match")]
-Cursor, Limit = Annotated[str, Query(max_length=200)], Annotated[int, Query(ge=1, le=MOST)]
+Cursor = Annotated[str, Query(max_length=200)]
+Limit = Annotated[int, Query(ge=1, le=MOST)]
 
 
 class SignInBody(BaseModel):
@@ -263,10 +264,11 @@ class BoardActions:
         digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
         with self.lock, self.home.open(looking=False) as records:
             book = BoardOrders(records.db)
-            found = book.answered(key, digest)
-            if found and not found.text:
-                raise HTTPException(found.status, "this key stood for another order")
-            if found is None and (found := do(records)).status == 201:
+            known = book.answered(key, digest)
+            if known and not known.text:
+                raise HTTPException(known.status, "this key stood for another order")
+            found = known or do(records)
+            if known is None and found.status == 201:
                 book.keep(key, digest, found, records.clock.now())
         kind = "application/json" if found.status < 400 else PROBLEM
         return Response(found.text.encode("utf-8", "backslashreplace"), found.status, media_type=kind)
@@ -279,7 +281,7 @@ def _stale(status: int, title: str, review: str) -> BoardAnswer:
 # --- the whole -----------------------------------------------------------------------------------------------
 
 
-def make_app(home: BoardHome, port: int) -> Guard:
+def make_app(home: BoardHome, port: int) -> BoardGuard:
     """Put it together: nothing is reached but through the guard."""
     app = FastAPI(
         title="sisimpur board",
@@ -306,7 +308,7 @@ def make_app(home: BoardHome, port: int) -> Guard:
         with home.open() as records:
             return BoardKeys(records.db).is_signed_in(key, records.clock.now())
 
-    return Guard(app, is_signed_in, port, free, failures)
+    return BoardGuard(app, is_signed_in, port, free, failures)
 
 
 def _sessions(home: BoardHome, failures: Failures) -> APIRouter:

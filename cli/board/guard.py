@@ -57,7 +57,7 @@ class Failures:
 
 
 @dataclass(frozen=True)
-class Guard:
+class BoardGuard:
     """`open_to_all`: (method, path) of what holds no data; all else needs a key that `is_signed_in` knows."""
 
     app: App

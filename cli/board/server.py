@@ -12,7 +12,7 @@ from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.model.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from sisimpur.cli.board.guard import Guard
+    from sisimpur.cli.board.guard import BoardGuard
 
 PORT = 8765  # its own for good: a service worker that another page left on a port would answer for the board
 WAITING, AT_ONCE, STOPPING = 128, 100, 3  # connections that wait, requests at once, seconds to end
@@ -36,7 +36,7 @@ def board(arguments: Arguments) -> int:
     return DONE
 
 
-def serve(app: Guard, listener: socket.socket) -> None:
+def serve(app: BoardGuard, listener: socket.socket) -> None:
     """Answer until we are asked to end."""
     import uvicorn
 
@@ -62,6 +62,8 @@ def serve(app: Guard, listener: socket.socket) -> None:
 
 def _listening(port: int) -> socket.socket:
     """Listen on the loopback only."""
+    if not 0 < port < 1 << 16:
+        raise Misconfigured(f"{port} is no port; choose one from 1024 to 65535: board --port N")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
