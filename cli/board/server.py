@@ -15,25 +15,29 @@ if TYPE_CHECKING:
     from sisimpur.cli.board.guard import BoardGuard
 
 PORT = 8765  # its own for good: a service worker that another page left on a port would answer for the board
+MINUTES = LINK_LASTS.seconds // 60
 WAITING, AT_ONCE, STOPPING = 128, 100, 3  # connections that wait, requests at once, seconds to end
 
 
 def board(arguments: Arguments) -> int:
     port = arguments.port or PORT
-    with open_records(arguments.home) as records:
-        code = BoardKeys(records.db).link(records.clock.now())
-    minutes = LINK_LASTS.seconds // 60
-    link = f"http://127.0.0.1:{port}/#code={code}"
     if arguments.link:
-        print(f"works once, within {minutes} minutes:\n{link}")
+        print(f"works once, within {MINUTES} minutes:\n{_link(arguments, port)}")
         return DONE
     with _listening(port) as listener:
+        link = _link(arguments, port)
         print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
-        print(f"to sign in (once, within {minutes} minutes; another: board --link):\n{link}", flush=True)
+        print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
         from sisimpur.cli.board.board_app import BoardHome, make_app
 
         serve(make_app(BoardHome(arguments.home), port), listener)
     return DONE
+
+
+def _link(arguments: Arguments, port: int) -> str:
+    """Make one. Its code stands behind the `#`: no browser sends that, and no log keeps it."""
+    with open_records(arguments.home) as records:
+        return f"http://127.0.0.1:{port}/#code={BoardKeys(records.db).link(records.clock.now())}"
 
 
 def serve(app: BoardGuard, listener: socket.socket) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from starlette.testclient import TestClient
 
@@ -28,6 +32,7 @@ from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, ID, SUM, VISION, Coder, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads, task
 
+ROOT = Path(__file__).parents[2]
 PORT = 8765
 HERE = f"http://127.0.0.1:{PORT}"
 TITLE = "যোগ ঠিক করো <script>alert(1)</script>"
@@ -234,7 +239,19 @@ def test_a_change_is_said_no_to_tried_again_and_taken_out(tmp_path: Path) -> Non
     assert told.status_code == 409 and "cancel does nothing there" in told.json()["title"]
 
 
-def test_a_question_is_answered_and_what_nobody_asked_is_not(empty: Stage) -> None:
+def test_a_question_is_answered(tmp_path: Path) -> None:
+    with ScriptedModel([reads(questions=[{"goal_id": SUM, "text": "Which sum?"}])]) as model:
+        day = Stage(tmp_path, model.url).set_up(VISION, FILES)
+        assert day.run_day("morning") == []
+    page = signed_in(day)
+    (asked,) = page.read("waiting")["asked"]
+    assert asked["goal"] == SUM and "Which sum?" in asked["text"]
+    said = page.post("answers", {"id": SUM, "text": "of all numbers"})
+    assert said.status_code == 201 and "answered" in said.json()["told"]
+    assert page.read("waiting")["asked"] == []
+
+
+def test_what_nobody_asked_and_what_is_not_configured_is_refused(empty: Stage) -> None:
     page = signed_in(empty)
     said = page.post("answers", {"id": ID, "text": "yes"})
     assert said.status_code == 409 and "nothing is asked" in said.json()["title"]
@@ -340,3 +357,35 @@ def test_the_page_is_whole_without_anything_from_elsewhere(parked: Stage) -> Non
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http://", "https://"):
         assert word not in script
     assert page.get("/assets/made-up.js").status_code == 401
+
+
+# --- the process ---------------------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def test_it_is_a_process_of_its_own_that_prints_a_link_and_may_be_killed(empty: Stage) -> None:
+    port = free_port()
+    typed = [sys.executable, str(ROOT / "main.py"), "--home", str(empty.home.root), "board", "--port", str(port)]
+    with subprocess.Popen(typed, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            printed = next(line for line in process.stdout if "#code=" in line)
+            here, _, code = printed.strip().partition("/#code=")
+            assert here == f"http://127.0.0.1:{port}"
+            with httpx2.Client(base_url=here, trust_env=False, timeout=30) as http:
+                said = http.post("/api/v1/session", json={"code": code}, headers={"origin": here})
+                key = {"authorization": f"Bearer {said.json()['token']}"}
+                assert http.get("/api/v1/status", headers=key).json()["daemon"]["state"] == "never"
+                assert http.get("/api/v1/status").status_code == 401
+            second = subprocess.run(typed, capture_output=True, text=True)
+            assert second.returncode == 1 and "somebody listens there already" in second.stderr
+        finally:
+            process.kill()
+    with empty.records() as records:
+        assert records.db.row("pragma quick_check")["quick_check"] == "ok"
