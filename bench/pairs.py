@@ -17,6 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 from bench.goals import verify
 from bench.pipeline import used
@@ -83,10 +84,13 @@ def bare(place: Path, url: str, python: str) -> None:
     site, settings = repository(place / "site", rooms.files(TASKS)), place / "settings.yml"
     settings.write_text(json.dumps(SETTINGS))
 
+    adding = Lock()
+
     def one(number: int) -> None:
         tree, home = place / f"task{number}", place / f"home{number}"  # Aiders with one home fail now and then
         home.mkdir()
-        git(site, "worktree", "add", "-q", "-b", tree.name, str(tree))
+        with adding:  # two at once fall over each other's half-made folders
+            git(site, "worktree", "add", "-q", "-b", tree.name, str(tree))
         words = (f"--model={MODEL}", f"--model-settings-file={settings}", f"--message=Set room {number}")
         argv = [str(AIDER), "-m", "aider", *FLAGS, *words, f"--file=room{number}.py"]
         keys = {**os.environ, **environment(KEY, url), "HOME": str(home)}

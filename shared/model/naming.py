@@ -19,6 +19,15 @@ UPKEEP_TASK = re.compile(r"[0-9]{8}-u[1-9][0-9]*")  # nobody asked for it; the l
 LANDING_TASK = re.compile(r"[0-9]{8}-l[1-9][0-9]*")
 WINDOWS_DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
 
+# Scripts whose letters Unicode names by their sound; those of the first hold an `a` that a sign takes away.
+INHERENT_A = {"BENGALI", "DEVANAGARI", "GUJARATI", "GURMUKHI", "KANNADA", "MALAYALAM", "ORIYA", "TAMIL", "TELUGU"}
+OTHERS_BY_SOUND = {"CYRILLIC", "HANGUL", "HIRAGANA", "KATAKANA"}
+SIGNS = {"virama": "", "anusvara": "n", "bindi": "n", "visarga": "h"} | dict.fromkeys(
+    ("candrabindu", "nukta", "mark", "sign", "danda", "dot"), ""
+)
+DOUBLED = re.compile(r"([a-z])\1")  # ssa, aa: which of several alike
+VOWEL_OF_A_NAME = re.compile(r"(?<=[^aeiouy])[ae]$|^e(?=[lmnrsf]$)")  # de, ka, em
+
 
 def is_task_id(text: str) -> bool:
     """1 to 80 of `a-z 0-9 . _ -`, fit for a file name on every system and for a part of a git reference."""
@@ -52,11 +61,33 @@ def goal_branch(goal_id: str, number: int) -> str:
 
 def slug(title: str) -> str:
     """Up to 40 of `a-z 0-9 -` that remind of the title, cut between words; empty if none of it can be written so."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    plain = latin(title if title.isascii() else _by_sound(title)).lower()
     words = "-".join(re.findall("[a-z0-9]+", plain))
     if len(words) > LONGEST_SLUG:
         words = words[: LONGEST_SLUG + 1].rpartition("-")[0] or words[:LONGEST_SLUG]
     return words
+
+
+def latin(text: str) -> str:
+    """Leave Latin letters without their accents, and nothing else."""
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+
+
+def _by_sound(title: str) -> str:
+    """Spell what Unicode names by its sound: a reminder of the words, no romanization by the book."""
+    found = ""
+    for letter in unicodedata.normalize("NFC", title):
+        script, *words = unicodedata.name(letter, "?").partition(" WITH ")[0].split()
+        sound = DOUBLED.sub(r"\1", words[-1].lower()) if words else ""
+        if script not in INHERENT_A and script not in OTHERS_BY_SOUND:
+            found += letter
+        elif "DIGIT" in words:
+            found += str(unicodedata.digit(letter))
+        elif "VOWEL" in words or "VIRAMA" in words:
+            found = found.removesuffix("a") + SIGNS.get(sound, sound)
+        else:
+            found += SIGNS.get(sound, VOWEL_OF_A_NAME.sub("", sound) if script == "CYRILLIC" else sound)
+    return found
 
 
 def branch_name(task_id: str, title: str) -> str:

@@ -15,7 +15,8 @@ from hashlib import sha256
 TABLE = "audit"
 COLUMNS = ("seq", "at", "kind", "actor", "via", "subject", "commit_id", "detail")
 BEGIN = "0" * 64  # the hash before the first row
-UNSEALED = f"select {', '.join(COLUMNS)} from audit where hash = '' order by seq"  # noqa: S608 (our own names)
+HEAD = "select hash from audit before where before.seq < audit.seq order by seq desc limit 1"
+UNSEALED = f"select {', '.join(COLUMNS)}, ({HEAD}) from audit where hash = '' order by seq"  # noqa: S608 (our own names)
 
 _heard_by: ContextVar[str] = ContextVar("heard_by", default="")
 
@@ -37,12 +38,9 @@ def sealed(before: str, row: tuple[object, ...]) -> str:
 
 def seal(db: sqlite3.Connection, is_daemon: bool) -> None:
     """Seal the rows of this transaction, and those that a plain connection has written since the last one."""
-    rows = [tuple(row) for row in db.execute(UNSEALED)]
-    if not rows:
-        return
-    found = db.execute("select hash from audit where seq < ? order by seq desc limit 1", (rows[0][0],)).fetchone()
-    head = found[0] if found else BEGIN
-    for row in rows:
+    head = ""
+    for *row, before in db.execute(UNSEALED).fetchall():
+        head = head or before or BEGIN
         actor = row[3] or ("team" if is_daemon else "owner")
         via = _via(actor, is_daemon)
         head = sealed(head, (*row[:3], actor, via, *row[5:]))

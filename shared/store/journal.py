@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, after
-from sisimpur.shared.model.naming import is_landing
+from sisimpur.shared.model.naming import branch_name, is_landing
 from sisimpur.shared.model.work import Run, TaskSpec
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.task_records import (
@@ -78,15 +78,16 @@ class Journal:
         self._has_branches = True if branch else self._has_branches
         with self._db.transaction() as db:
             for spec, state in tasks:
+                head, at = branch_name(spec.id, spec.title), now.isoformat()
                 found = db.execute(
-                    "insert or ignore into tasks values (?, ?, ?, ?, ?, ?, ?)",
-                    (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat(), branch),
+                    "insert or ignore into tasks values (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, at, branch, head),
                 )
                 if found.rowcount:
                     db.execute(
                         "insert into task_events (task, at, event, from_state, to_state, note, done)"
                         " values (?, ?, 'created', '', ?, ?, 1)",
-                        (spec.id, now.isoformat(), state.value, note),
+                        (spec.id, at, state.value, note),
                     )
         fault_point("task.born")
 

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Literal
 
 from sisimpur.shared.model.lifecycle import Event, State, Tried
+from sisimpur.shared.model.naming import branch_name, latin
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 
@@ -79,6 +80,7 @@ class TaskRecord:
     newest: Happened | None = None  # what happened to it last; None: nothing yet
     since: str = ""  # when that was; if nothing did, when it was first seen
     waived: frozenset[str] = frozenset()  # tasks that it begins without: the owner's word
+    head: str = ""  # its own branch, which it keeps when the owner rewords it
 
     @property
     def last(self) -> Attempt | None:
@@ -217,6 +219,7 @@ def _record(row: sqlite3.Row) -> TaskRecord:
         None if row["event"] == "created" else happened(row),
         row["at"],
         frozenset(json.loads(row["waived"])),
+        row["head"] or branch_name(row["id"], latin(row["title"])),
     )
 
 

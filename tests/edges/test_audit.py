@@ -24,7 +24,7 @@ from tests.journey.stage import repository
 
 pytestmark = pytest.mark.disk
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
-TASK = "insert into tasks values ('t', 'a title', 'g', 'w', 'high', '2026-11-22', '')"
+TASK = "insert into tasks values ('t', 'a title', 'g', 'w', 'high', '2026-11-22', '', '')"
 RULING = "insert into rulings (task, subject, kind, why, at) values ('t', 'x', 'approve', 'because', ?)"
 FACTS = {  # of each kind: how it is written
     "task": (

@@ -130,7 +130,7 @@ def test_the_newest_epoch_is_read_again_when_anybody_else_has_written_and_only_t
         def reads(writer: Database) -> int:
             before = trace.reads
             with writer.transaction() as connection:
-                connection.execute("insert into cap_raises values (?, 1, 'now', '')", (next(days),))
+                connection.execute("insert into upkeep_looks values (?, '')", (next(days),))  # no audit hears of it
             return trace.reads - before
 
         assert [reads(db), reads(db), reads(db)] == [1, 0, 0]

@@ -133,7 +133,7 @@ def neglect_rows(home: Home) -> None:
                 (at.date().isoformat(), at.isoformat()),
             )
         for task, state, at in TASKS:
-            rows.execute("insert into tasks values (?, 't', 'g', '', 'high', ?, '')", (task, at.isoformat()))
+            rows.execute("insert into tasks values (?, 't', 'g', '', 'high', ?, '', '')", (task, at.isoformat()))
             for event, to in (("created", "backlog"), (EVENTS[state].value, state)):
                 rows.execute(
                     "insert into task_events (task, at, event, from_state, to_state, done) values (?, ?, ?, '', ?, 1)",
@@ -178,10 +178,10 @@ def packs(home: Home) -> int:
     return len(list((home.mirror("t") / "objects" / "pack").glob("*.pack")))
 
 
-def tidied(home: Home, **more: bool) -> list[str]:
+def tidied(home: Home, is_clock_right: bool = True) -> list[str]:
     db = Database(home.database)
     try:
-        return tidy(home, db, Mirror(home.mirror("t"), Remote("/nowhere")), NOW, **more)
+        return tidy(home, db, Mirror(home.mirror("t"), Remote("/nowhere")), NOW, is_clock_right)
     finally:
         db.close()
 

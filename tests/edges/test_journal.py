@@ -57,6 +57,18 @@ def test_many_that_come_at_once_are_born_together_or_not_at_all(journal: Journal
     assert journal.every_task()["t"].wording == "wording"
 
 
+def test_a_task_keeps_the_branch_that_it_got_when_it_was_first_seen(tmp_path: Path) -> None:
+    db = Database(tmp_path / "agents.db")
+    journal, bengali = Journal(db), replace(SPEC, id="u", title="পরীক্ষা add যোগ করুন")
+    journal.all_born([(bengali, State.BACKLOG), (replace(bengali, id="old"), State.BACKLOG)], "planned", NOW)
+    with db.transaction() as rows:
+        rows.execute("update tasks set head = '' where id = 'old'")  # by a version that spelled Latin only
+    journal.born(replace(bengali, title="In other words"), State.BACKLOG, "again", NOW)
+    heads = {id_: known.head for id_, known in journal.every_task().items()}
+    assert heads == {"u": "agent/u-pariksa-add-yoga-karuna", "old": "agent/old-add"}
+    db.close()
+
+
 def test_an_attempt_is_counted_before_the_run(journal: Journal) -> None:
     journal.plan_move("t", State.BACKLOG, MoveReason(Event.STARTED), NOW)
     assert tried(journal) == Tried(lost=1)

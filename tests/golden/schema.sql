@@ -478,7 +478,8 @@ CREATE TABLE tasks (
     wording text not null,
     priority text not null,
     created_at text not null,
-    branch text not null default ''
+    branch text not null default '',
+    head text not null default ''
 );
 CREATE TABLE tickets (
     id integer primary key,

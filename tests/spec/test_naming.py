@@ -31,7 +31,12 @@ IDS = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,79}", fullmatch=True).filter(is_task
     [
         pytest.param("Add a login page", "add-a-login-page", id="words"),
         pytest.param("Ärger mit Café-Größen", "arger-mit-cafe-groen", id="accents fall off"),
-        pytest.param("পরীক্ষা যোগ করুন", "", id="a script without Latin letters: nothing is left"),
+        pytest.param("পরীক্ষা যোগ করুন", "pariksa-yoga-karuna", id="Bengali"),
+        pytest.param("বাংলা ভাষা ২ বার", "banla-bhasa-2-bara", id="Bengali digits"),
+        pytest.param("परीक्षा जोड़ें", "pariksa-joden", id="Devanagari"),
+        pytest.param("Добавь вход ещё", "dobav-vhod-ieshchio", id="Cyrillic"),
+        pytest.param("ログイン login 로그인", "roguin-login-rogeuin", id="kana and Hangul"),
+        pytest.param("登录 🎉", "", id="a script whose letters have no sound in their names: the id alone is left"),
         pytest.param("", "", id="empty"),
         pytest.param("---rm -rf /", "rm-rf", id="no dash in front"),
         pytest.param("release.lock", "release-lock", id="no .lock"),

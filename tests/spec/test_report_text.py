@@ -199,6 +199,15 @@ def test_a_failed_day_names_the_phase_and_the_reason() -> None:
     assert section(text, "Went wrong") == "- planning: the model does not answer\n- nothing is spent: halt"
 
 
+def test_what_went_wrong_names_a_command_that_works_on_this_home() -> None:
+    hint, other = "type: python main.py resume", "type: python main.py --home there init, or see python main.py"
+    account = replace(IDLE, troubles=(Trouble("work", hint), Trouble("work", other)))
+    assert section(evening(account, "sisimpur --home here"), "Went wrong").splitlines() == [
+        "- work: type: sisimpur --home here resume",
+        f"- work: {other}",
+    ]
+
+
 def test_a_missed_day_says_so_and_counts_the_older_ones_in_one_line() -> None:
     older = tuple(f"2026-11-{number:02d}" for number in range(1, 12))
     text = evening(DayAccount(DAY, "missed", missed=older), CALL)

@@ -26,7 +26,7 @@ from sisimpur.shared.model.evidence import (
 )
 from sisimpur.shared.model.gate import ReviewState, Turn, Wish, fingerprint
 from sisimpur.shared.model.lifecycle import wording
-from sisimpur.shared.model.naming import attempt_ref, branch_name, is_upkeep
+from sisimpur.shared.model.naming import attempt_ref, is_upkeep
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.text import few, one_line
 from sisimpur.shared.model.work import Branch, TaskSpec, Vision
@@ -58,14 +58,13 @@ class AttemptCommits:
         self._tests: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def seen(self, known: TaskRecord, commit: str) -> SeenCommit:
-        """`known.title` is the one at birth: a task keeps its branch when the owner rewords it."""
         if commit not in self._seen:
             base = self._mirror.parent(commit)
             changes = self._mirror.changed(base, commit)
             paths, listed = tuple(change.path for change in changes), self._protected
             protected = {*needs_owner(changes, listed), *started(self._mirror, base, paths)}
             theirs = tuple(path for path in paths if path in protected)
-            branch = Branch(branch_name(known.id, known.title), base, commit, paths, theirs)
+            branch = Branch(known.head, base, commit, paths, theirs)
             self._seen[commit] = SeenCommit(branch, _subject(self._mirror.diff(base, commit)))
         return self._seen[commit]
 
@@ -106,12 +105,11 @@ class PullRequests:
         """Ask the forge for those of these tasks: the owner may have merged, closed or moved one."""
         self.checks.anew()
         for one in known:
-            branch = branch_name(one.id, one.title)
-            pull = self._forge.find_pull(branch, self._branches.target(one)) or self._turned(one, branch)
+            pull = self._forge.find_pull(one.head, self._branches.target(one)) or self._turned(one)
             if pull is not None:
                 self.known[one.id] = pull
 
-    def _turned(self, known: TaskRecord, branch: str) -> Pull | None:
+    def _turned(self, known: TaskRecord) -> Pull | None:
         """The one that we made, if somebody has turned it to another base; at another forge its number is another's."""
         attempts = reversed(known.attempts)
         numbers = (self._journal.outcome_of(f"{known.id}.a{attempt.number}:pr") for attempt in attempts)
@@ -120,7 +118,7 @@ class PullRequests:
             pull = self._forge.get_pull(int(number)) if number else None
         except ForgeRefused:
             return None
-        return pull if pull and pull.head == branch else None
+        return pull if pull and pull.head == known.head else None
 
     def state(self, task: str) -> Literal["open", "closed", "merged", ""]:
         pull = self.known.get(task)

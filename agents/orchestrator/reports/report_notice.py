@@ -52,7 +52,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
     text = report_text
     return (
         *section("Waits for you", brief(text.waiting(account, command, SHORT))),
-        *section("Went wrong", brief(text.wrong(account))),
+        *section("Went wrong", brief(text.wrong(account, command))),
         *section("Deployed", brief(deployed(account, command))),
         *section("Shipped", brief(text.shipped(account))),
         *section("Failed, and why", brief(text.failed(account, command))),

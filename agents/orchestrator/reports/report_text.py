@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -37,6 +38,7 @@ from sisimpur.shared.money.token_budget import in_dollars
 from sisimpur.shared.notify.notice import Section
 
 BAR = 40  # characters of a full bar
+TYPED = re.compile(r"\bpython main\.py(?= (?!--home\b))")  # how code that knows no home names the program
 NOBODY = "No task was touched and nothing was spent. What was to be done waits as it was."
 
 
@@ -58,7 +60,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Looked up", few(looked_up(account))),
         *section("Learned", few(learned(account))),
         *section("Failed, and why", few(failed(account, command))),
-        *section("Went wrong", few(wrong(account))),
+        *section("Went wrong", few(wrong(account, command))),
         *section("Waits for you", few(waiting(account, command))),
         *section("How it goes", bullets(how_it_goes(account.reflection))),
         *section("Your notes", few(map(as_said, account.guards))),
@@ -131,9 +133,10 @@ def failed(account: DayAccount, command: str) -> Iterator[str]:
         yield f"{named(task)}: {as_said(task.note)} → {retry(task, command)}"
 
 
-def wrong(account: DayAccount) -> Iterator[str]:
+def wrong(account: DayAccount, command: str) -> Iterator[str]:
     """Phases that had a problem, what stops the spending, what an engine was refused, what nobody touches."""
-    yield from (f"{trouble.phase}: {as_said(trouble.text)}" for trouble in account.troubles)
+    for trouble in account.troubles:  # said by what knows no home
+        yield f"{trouble.phase}: {as_said(TYPED.sub(lambda _: command, trouble.text))}"
     if account.stopped:
         yield f"nothing is spent: {as_said(account.stopped)}"
     for task in account.tasks:
@@ -264,7 +267,7 @@ def morning_sections(today: DayAccount, yesterday: DayAccount | None, command: s
         *section("Deployed", brief(_deployed(today, yesterday, command))),
         *section("Waits for you", brief(waiting(today, command, SHORT))),
         *section("Your notes", brief(map(as_said, today.guards))),
-        *section("Went wrong today", brief(wrong(today))),
+        *section("Went wrong today", brief(wrong(today, command))),
         *section("Plan for today", brief(_plan(today))),
         *section("Roadmap", brief(roadmap(today.roadmap))),
         *section("Looked up", brief(looked_up(today, SHORT))),
@@ -283,7 +286,7 @@ def _yesterday(account: DayAccount, command: str) -> Iterator[str]:
     if facts:
         yield ", ".join(facts)
     yield from (f"failed {line}" for line in failed(account, command))
-    yield from (f"blocked: {line}" for line in wrong(account))
+    yield from (f"blocked: {line}" for line in wrong(account, command))
 
 
 def _deployed(today: DayAccount, yesterday: DayAccount | None, command: str) -> Iterator[str]:
