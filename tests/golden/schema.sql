@@ -1,4 +1,4 @@
-pragma user_version = 36;
+pragma user_version = 37;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER audit_answer after insert on answers begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'answer', 'owner', new.goal_id, '', json_object('question', substr(new.question, 1, 300), 'text', substr(new.text, 1, 300))); end;
 CREATE TRIGGER audit_answer_again after update on answers begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'answer', 'owner', new.goal_id, '', json_object('question', substr(new.question, 1, 300), 'text', substr(new.text, 1, 300))); end;
