@@ -1,6 +1,6 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test test-fast test-all check start stop status logs budget doctor bench bench-check bench-gates bench-goals bench-layouts house soak crash chaos lock attacks
+.PHONY: help setup demo test test-fast test-all check start stop status board logs budget doctor bench bench-check bench-gates bench-goals bench-layouts house soak crash chaos lock attacks
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
@@ -20,6 +20,8 @@ stop:     ## end the daemon; what is cut off goes on with the next start
 	@$(PY) main.py stop $(ARGS)
 status:   ## what runs, what waits for you, what was spent (ARGS=--json)
 	@$(PY) main.py status $(ARGS)
+board:    ## see what waits for you in a browser on this machine, and answer it (ARGS=--link)
+	@$(PY) main.py board $(ARGS)
 logs:     ## the newest log lines (ARGS="--follow --agent coder --task ID --lines 200")
 	@$(PY) main.py logs $(ARGS)
 budget:   ## what was spent: per day, month, agent, task and model (ARGS=--json)

@@ -29,7 +29,10 @@ def main(words: Sequence[str]) -> int:
         print(INTERRUPTION, file=sys.stderr)
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the last resort: the owner never sees a stack trace)
-        print(f"{arguments.command}: a bug: {type(error).__name__}; please report {_keep(arguments)}", file=sys.stderr)
+        print(
+            f"{arguments.command}: a bug: {type(error).__name__}; please report {keep_trace(arguments.home, error)}",
+            file=sys.stderr,
+        )
         return BUG
 
 
@@ -40,16 +43,16 @@ def _called(run: str) -> Callable[[Arguments], int]:
     return found
 
 
-def _keep(arguments: Arguments) -> Path:
+def keep_trace(home: Path, error: Exception) -> Path:
     """Write the stack trace to a file, without local values, which could hold a key."""
     import traceback
     from datetime import UTC, datetime
 
-    folder = arguments.home / "logs"
+    folder = home / "logs"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%S}.txt"
-        path.write_text(traceback.format_exc(), "utf-8")
+        path.write_text("".join(traceback.format_exception(error)), "utf-8")
     except OSError:
         return Path("it with the command that you typed (its trace could not be written)")
     return path

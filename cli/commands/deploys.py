@@ -166,25 +166,32 @@ def _now(records: Records, place: Place, commit: str, word: str, open_team: Open
 def pause_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
     """Pause deploys; if they are paused already, the first reason stays."""
     with open_records(arguments.home, clock=clock) as records:
-        configured(records)
-        records.deploys.pause(one_line(arguments.why, LONGEST_WHY) or "you asked for it", records.clock.now())
-        found = records.deploys.paused()
-    if found:
-        print(f"deploys are paused since {found.at:%Y-%m-%d %H:%M}: {on_screen(found.why)}")
+        print(paused(records, arguments))
     print("what merges is not deployed; what was begun is brought to its end, and what is sick still goes back")
     resume = command(arguments.home, "resume-deploys")
     print(f"your own `deploy` and `rollback` count all the same; to go on, type: {resume}")
     return DONE
 
 
+def paused(records: Records, arguments: Arguments) -> str:
+    configured(records)
+    records.deploys.pause(one_line(arguments.why, LONGEST_WHY) or "you asked for it", records.clock.now())
+    found = records.deploys.paused()
+    return f"deploys are paused since {found.at:%Y-%m-%d %H:%M}: {on_screen(found.why)}" if found else ""
+
+
 def resume_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
     """Deploy again: the owner has looked, so what was sick or failed may be tried once more."""
     with open_records(arguments.home, clock=clock) as records:
-        configured(records)
-        before = records.deploys.paused()
-        records.deploys.resume(records.clock.now())
+        print(resumed(records, arguments))
         goes_on = how_it_goes_on(records.db, records.home)
-    print(f"deploys were paused: {on_screen(before.why)}" if before else "deploys were not paused")
     print("what merges is deployed again, and what was sick or failed may be tried once more")
     print(goes_on)
     return DONE
+
+
+def resumed(records: Records, _: Arguments) -> str:
+    configured(records)
+    before = records.deploys.paused()
+    records.deploys.resume(records.clock.now())
+    return f"deploys were paused: {on_screen(before.why)}" if before else "deploys were not paused"

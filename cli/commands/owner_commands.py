@@ -7,9 +7,10 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
@@ -169,35 +170,44 @@ def _write_target(home: Home, name: str, remote: Remote, branch: str) -> None:
 # --- approve, reject, retry, cancel, unblock, retest ---------------------------------------------------------
 
 
+Order = Callable[[Records, Arguments], str]  # what was typed, or pressed -> what came of it
+
+
+def _carried_out(arguments: Arguments, order: Order) -> int:
+    with open_records(arguments.home) as records:
+        print(f"{order(records, arguments)}; {how_it_goes_on(records.db, records.home)}")
+    return 0
+
+
 def retry(arguments: Arguments) -> int:
     """Move the file back to backlog: "again, with fresh attempts"; `--why` reaches the coder."""
-    return _move(arguments, "retry")
+    return _carried_out(arguments, moved)
 
 
 def reject(arguments: Arguments) -> int:
     """Close its pull request; the reason is kept for the coder, should the owner retry it."""
-    return _move(arguments, "reject")
+    return _carried_out(arguments, moved)
 
 
 def cancel(arguments: Arguments) -> int:
-    return _move(arguments, "cancel")
+    return _carried_out(arguments, moved)
 
 
 def approve(arguments: Arguments) -> int:
+    return _carried_out(arguments, approved)
+
+
+def approved(records: Records, arguments: Arguments) -> str:
     """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew.
 
-    With `--over` one finding is settled, and nothing else is approved.
+    With `--over` one finding is settled, and nothing else is approved. With a `commit` only that one is.
     """
-    with open_records(arguments.home) as records:
-        id_, state = find(records.store, arguments.id, () if arguments.over else (State.IN_REVIEW,))
-        if arguments.over:
-            finding = _answers(records).approve_over(id_, state, arguments.over, arguments.why)
-            told = f"over {finding.rule} at {finding.path}:{finding.line}, in later commits, too"
-        else:
-            _answers(records).approve(id_, state, arguments.why)
-            told = "approved"
-        print(f"{id_}: {plain(told)}; {how_it_goes_on(records.db, records.home)}")
-    return 0
+    id_, state = find(records.store, arguments.id, () if arguments.over else (State.IN_REVIEW,))
+    if arguments.over:
+        finding = _answers(records).approve_over(id_, state, arguments.over, arguments.why)
+        return plain(f"{id_}: over {finding.rule} at {finding.path}:{finding.line}, in later commits, too")
+    _answers(records).approve(id_, state, arguments.why, arguments.commit)
+    return f"{id_}: approved"
 
 
 def unblock(arguments: Arguments) -> int:
@@ -221,27 +231,29 @@ def retest(arguments: Arguments) -> int:
 
 
 def answer(arguments: Arguments) -> int:
+    return _carried_out(arguments, answered)
+
+
+def answered(records: Records, arguments: Arguments) -> str:
     """Answer the questions of a goal, or try a task again with these words."""
     text = one_line(arguments.text, LONGEST_ANSWER)
     if not text:
         raise Misconfigured("say what you answer: answer ID TEXT")
-    with open_records(arguments.home) as records:
-        asked = [one for one in records.questions() if fits(one.goal_id, arguments.id)]
-        goals = {one.goal_id for one in asked}
-        if arguments.id in goals:
-            goals = {arguments.id}
-        if not goals:
-            return _move(replace(arguments, why=text), "retry")
-        if len(goals) > 1:
-            raise Misconfigured(f"{arguments.id!r} fits {', '.join(sorted(goals)[:5])}; type more of the id")
-        (goal,) = goals
-        worded = records.wordings().get(goal, "")
-        for question in (one for one in asked if one.goal_id == goal):
-            if is_note(goal):
-                raise Misconfigured(f"{goal} is a note: answer it by changing it in {records.home.vision}")
-            records.plans.answer(question, worded, text, records.clock.now())
-        print(f"{goal}: answered; it is planned with the next planning; {how_it_goes_on(records.db, records.home)}")
-    return 0
+    asked = [one for one in records.questions() if fits(one.goal_id, arguments.id)]
+    goals = {one.goal_id for one in asked}
+    if arguments.id in goals:
+        goals = {arguments.id}
+    if not goals:
+        return moved(records, replace(arguments, command="retry", why=text))
+    if len(goals) > 1:
+        raise Misconfigured(f"{arguments.id!r} fits {', '.join(sorted(goals)[:5])}; type more of the id")
+    (goal,) = goals
+    worded = records.wordings().get(goal, "")
+    for question in (one for one in asked if one.goal_id == goal):
+        if is_note(goal):
+            raise Misconfigured(f"{goal} is a note: answer it by changing it in {records.home.vision}")
+        records.plans.answer(question, worded, text, records.clock.now())
+    return f"{goal}: answered; it is planned with the next planning"
 
 
 def _found(records: Records, id_: str) -> tuple[str, State]:
@@ -255,18 +267,18 @@ def _answers(records: Records) -> OwnerAnswers:
     return OwnerAnswers(records.store, records.gates, records.clock, records.journal)
 
 
-def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
-    with open_records(arguments.home) as records:
-        id_, source = _found(records, arguments.id)
-        answers = _answers(records)
-        if word == "retry" and not arguments.again:
-            answers.require_again(id_, source)
-        target = answers.move(id_, source, word, arguments.why)
-        moved = "your words wait for the coder" if target is source else f"{source} -> {target}"
-        if word == "cancel" and target is not State.FAILED:
-            moved += ", as it was before its retry"
-        print(f"{id_}: {moved}; {how_it_goes_on(records.db, records.home)}")
-    return 0
+def moved(records: Records, arguments: Arguments) -> str:
+    """Do as the command says, which is `retry`, `reject` or `cancel`."""
+    word = cast(Literal["retry", "reject", "cancel"], arguments.command)
+    id_, source = _found(records, arguments.id)
+    answers = _answers(records)
+    if word == "retry" and not arguments.again:
+        answers.require_again(id_, source)
+    target = answers.move(id_, source, word, arguments.why)
+    told = "your words wait for the coder" if target is source else f"{source} -> {target}"
+    if word == "cancel" and target is not State.FAILED:
+        told += ", as it was before its retry"
+    return f"{id_}: {told}"
 
 
 # --- raise-cap, write-off, resume ----------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 from sisimpur.cli.terminal.arguments import DONE, INTERRUPTED, Arguments
 from sisimpur.cli.terminal.printing import plain, print_json
@@ -32,7 +33,7 @@ def audit(arguments: Arguments) -> int:
             while True:
                 for row in book.rows(since, arguments.kind, last):
                     last = row.seq
-                    print(_as_json(row) if arguments.json else _in_words(row), flush=arguments.follow)
+                    print(json.dumps(audit_facts(row)) if arguments.json else _in_words(row), flush=arguments.follow)
                 if not arguments.follow:
                     return DONE
                 records.clock.sleep(PAUSE)
@@ -52,8 +53,9 @@ def _verify(book: AuditBook, arguments: Arguments) -> int:
     return DONE
 
 
-def _as_json(row: AuditRow) -> str:
-    return json.dumps(asdict(row) | {"detail": json.loads(row.detail)})
+def audit_facts(row: AuditRow) -> dict[str, Any]:
+    """Return a row in the form of `--json`."""
+    return asdict(row) | {"detail": json.loads(row.detail)}
 
 
 def _in_words(row: AuditRow) -> str:

@@ -23,12 +23,13 @@ def metrics(arguments: Arguments) -> int:
         print(*prometheus(found, total(days)), sep="\n")
         return 0
     if arguments.json:
-        return print_json([_for_scripts(figure) for figure in found])
+        return print_json([metric_facts(figure) for figure in found])
     print(*_table(found, len(days)), sep="\n")
     return 0
 
 
-def _for_scripts(figure: MetricFigure) -> Mapping[str, object]:
+def metric_facts(figure: MetricFigure) -> Mapping[str, object]:
+    """Return a figure in the form of `--json`."""
     of = {figure.metric.label: figure.label} if figure.label else {}
     return {
         "name": figure.metric.name,

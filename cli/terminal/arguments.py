@@ -45,6 +45,7 @@ class Arguments:
     again: bool = False
     script: str = ""
     port: int = 0
+    link: bool = False
     agent: str = ""
     task: str = ""
     lines: int = 40

@@ -96,7 +96,7 @@ class CommandLine(argparse.ArgumentParser):
 
 def make_parser() -> CommandLine:
     commands = CommandLine()
-    for add_group in (_days, _answers, _views, _record, _logs, _money, _deploys, _set_up, _developers):
+    for add_group in (_days, _answers, _views, _board, _record, _logs, _money, _deploys, _set_up, _developers):
         add_group(commands)
     return commands
 
@@ -224,6 +224,19 @@ def _views(commands: CommandLine) -> None:
         "memory --forget 3",
     )
     memory.add_argument("--forget", type=int, metavar="NUMBER", help="delete one, for good")
+
+
+def _board(commands: CommandLine) -> None:
+    board = commands.add(
+        LOOKING,
+        "board",
+        "board.server:board",
+        "see what waits for you in a browser on this machine, and answer it",
+        "board",
+        "board --link",
+    )
+    board.add_argument("--link", action="store_true", help="print another link that signs in once, and end")
+    board.add_argument("--port", type=int, metavar="N", help="where it listens (default: 8765)")
 
 
 def _record(commands: CommandLine) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from sisimpur.agents.orchestrator.reports.report_words import savings
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import MOST_SHOWN, command, money, plain, print_json, print_table, short
-from sisimpur.cli.wiring.records import open_records
+from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.savings import LedgerSavings, Saved
 from sisimpur.shared.money.ticket import LostCall, Share
@@ -33,24 +33,16 @@ def budget(arguments: Arguments) -> int:
     """Print what was spent. `--json`: a list with one object per day, the oldest first; today is always there."""
     with open_records(arguments.home, looking=True) as records:
         day, caps = records.day(), records.settings.policy.budget.caps
-        days = dict(records.spending.by_day()) | {
-            day: records.spending.totals(day, records.spending.cap_of(day, caps.day))
-        }
+        if arguments.json:
+            return print_json(budget_facts(records))
+        days = _days_of(records)
         months = dict(records.spending.by_month()) | {day[:7]: records.spending.totals(day[:7], caps.month)}
-        since = "" if arguments.json else day[:7]  # people are shown this month
+        since = day[:7]  # people are shown this month
         shares, lost = records.spending.breakdown(since), records.spending.lost_calls(since)
         paused = records.spending.stops()
         raised = _raised(day, days[day].cap, caps.day, records.spending.why_raised(day))
         saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day(since)
         write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
-    if arguments.json:
-        shares_of, lost_of = by_day(shares), by_day(lost)
-        return print_json(
-            [
-                _day(name, totals, shares_of[name], lost_of[name], saved.get(name, Saved()))
-                for name, totals in sorted(days.items())
-            ]
-        )
     shown = sorted(days.items())[-DAYS_SHOWN:]
     print_table("Dollars per day", ("day", *HEADINGS), [_row(name, totals) for name, totals in shown])
     print_table("Dollars per week", ("week from", *AMOUNTS), by_week(days)[-WEEKS_SHOWN:])
@@ -69,6 +61,23 @@ def budget(arguments: Arguments) -> int:
         print(f"stopped: {plain(reason)}")
     print(_forecast(day, days, months[day[:7]]))
     return 0
+
+
+def budget_facts(records: Records) -> list[dict[str, Any]]:
+    """Return a day each, the oldest first, in the form of `--json`."""
+    shares, lost = by_day(records.spending.breakdown("")), by_day(records.spending.lost_calls(""))
+    saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day("")
+    return [
+        _day(name, totals, shares[name], lost[name], saved.get(name, Saved()))
+        for name, totals in sorted(_days_of(records).items())
+    ]
+
+
+def _days_of(records: Records) -> dict[str, Totals]:
+    """Return each day that cost something, and today."""
+    day, caps = records.day(), records.settings.policy.budget.caps
+    today = records.spending.totals(day, records.spending.cap_of(day, caps.day))
+    return dict(records.spending.by_day()) | {day: today}
 
 
 def by_day(found: Iterable[T]) -> Mapping[str, Sequence[T]]:

@@ -65,7 +65,7 @@ def configured(records: Records) -> DeploySettings:
 def deploys(arguments: Arguments, make: MakeDriver = make_driver) -> int:
     with open_records(arguments.home, looking=True) as records:
         configured(records)
-        facts, now = _facts(records, make), records.clock.now()
+        facts, now = deploy_facts(records, make), records.clock.now()
     if arguments.json:
         return print_json(facts)
     for place in facts["places"]:
@@ -125,7 +125,7 @@ class _DeploysView:
         return {"commit": commit, "subject": on_screen(subject), "task": task}
 
 
-def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
+def deploy_facts(records: Records, make: MakeDriver = make_driver) -> dict[str, Any]:
     """Collect everything in the form of `--json`; the newest deploy first."""
     book, deploy = _DeploysView.of(records), records.settings.target.file.deploy
     said = asked(records, make)

@@ -27,7 +27,7 @@ def roadmap(arguments: Arguments) -> int:
         vision = accepted.vision if accepted else Vision()
         found, laid = laid_out(records, vision)
     if arguments.json:
-        return print_json(_for_scripts(laid, found))
+        return print_json(roadmap_facts(laid, found))
     if not any(laid.entries):
         print(f"no goal yet; write some into VISION.md, then: {command(arguments.home, 'run-day', '--until morning')}")
     else:
@@ -97,7 +97,8 @@ def _remarks(found: RoadmapOnDisk) -> Iterator[str]:
 # --- for scripts ---------------------------------------------------------------------------------------------
 
 
-def _for_scripts(roadmap: Roadmap, found: RoadmapOnDisk) -> dict[str, Any]:
+def roadmap_facts(roadmap: Roadmap, found: RoadmapOnDisk) -> dict[str, Any]:
+    """Return it in the form of `--json`."""
     pace, ends = roadmap.pace, roadmap.ends
     return {
         "pace": {

@@ -28,7 +28,7 @@ def show(arguments: Arguments) -> int:
         return _talk(arguments)
     with open_records(arguments.home, looking=True) as records:
         id_, state = find(records.store, arguments.id)
-        facts = _facts(records, id_, state)
+        facts = task_facts(records, id_, state)
         change = pull_text(records, facts["pulls"][0]["number"]) if facts["pulls"] and not arguments.json else ""
     if arguments.json:
         return print_json(facts)
@@ -138,7 +138,8 @@ def _parts(who: str, content: Any) -> Iterator[tuple[str, str]]:
 # --- the task ------------------------------------------------------------------------------------------------
 
 
-def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
+def task_facts(records: Records, id_: str, state: State) -> dict[str, Any]:
+    """Collect everything in the form of `--json`."""
     journal, spent = records.journal, records.spending.spent_by(id_)
     spec, known = records.store.read(state, id_).spec, journal.task(id_)
     return {
@@ -154,7 +155,7 @@ def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
         "asked": getattr(spec, "asked", ""),
         "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},
         "pulls": [row for row in pulls(records)[0] if row["task"] == id_],
-        "gates": _gates(records, id_, state),
+        "gates": at_the_gates(records, id_, state),
     }
 
 
@@ -188,7 +189,7 @@ def _event(event: dict[str, Any]) -> str:
     return f"{event['at'][:19]}  {event['event']}: now in {event['state']}  {event['note']}"
 
 
-def _gates(records: Records, task: str, state: State) -> list[str]:
+def at_the_gates(records: Records, task: str, state: State) -> list[str]:
     """Say what tests and review said last, and what the owner is asked."""
     evidence, reviewed = records.gates.newest(task)
     lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []

@@ -66,7 +66,7 @@ class PendingAnswer:
 def status(arguments: Arguments) -> int:
     try:
         with open_records(arguments.home, looking=True) as records:
-            facts, now = _facts(records), records.clock.now()
+            facts, now = status_facts(records), records.clock.now()
     except Misconfigured:
         without_settings(arguments)
         raise
@@ -106,7 +106,7 @@ def status(arguments: Arguments) -> int:
 # --- facts ---------------------------------------------------------------------------------------------------
 
 
-def _facts(records: Records) -> dict[str, Any]:
+def status_facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
     seen, day = snapshot(records, EndedTasks(records.db).given_up()), records.day()
     stuck, asked = stuck_tasks(seen), _questions(records)

@@ -35,12 +35,7 @@ def tasks(arguments: Arguments) -> int:
     with open_records(arguments.home, looking=True) as records:
         every = arguments.json or arguments.all
         seen = snapshot(records, None if every else EndedTasks(records.db).of_late())
-        stuck = {one.task: one for one in stuck_tasks(seen)}
-        rows = [
-            _row(card, seen, records) | {"stuck": stuck_row(stuck.get(card.id), records)}
-            for card in seen.board.cards
-            if card.state is not State.GONE
-        ]
+        rows = task_rows(seen, records)
     if arguments.json:
         return print_json(rows)
     if not rows:
@@ -57,6 +52,16 @@ def tasks(arguments: Arguments) -> int:
         print(f"… and {counted(more, 'task')} that ended before; all: {command(arguments.home, 'tasks', '--all')}")
     print_list("unreadable", seen.unreadable)
     return 0
+
+
+def task_rows(seen: Snapshot, records: Records) -> list[dict[str, Any]]:
+    """Return each task that is there, in the form of `--json`."""
+    stuck = {one.task: one for one in stuck_tasks(seen)}
+    return [
+        _row(card, seen, records) | {"stuck": stuck_row(stuck.get(card.id), records)}
+        for card in seen.board.cards
+        if card.state is not State.GONE
+    ]
 
 
 def _row(card: Card, seen: Snapshot, records: Records) -> dict[str, Any]:

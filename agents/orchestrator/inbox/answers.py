@@ -94,11 +94,14 @@ class OwnerAnswers:
         """Where its file lies."""
         return next(iter(self.store.find(task)), State.GONE)
 
-    def approve(self, task: str, state: State, why: str) -> AwaitingOwner:
-        """Exactly the change that waits. Misconfigured: none does."""
+    def approve(self, task: str, state: State, why: str, commit: str = "") -> AwaitingOwner:
+        """Exactly the change that waits. Misconfigured: none does, or not this `commit`, if the owner names one."""
         parked = self.gates.parked(task)
         if state is not State.IN_REVIEW or parked is None:
             raise Misconfigured(f"{task} lies in {state}/ and does not wait for you; see: python main.py status")
+        evidence = self.gates.newest(task)[0] if commit else None  # read after: what is newer than both is refused
+        if commit and (evidence is None or evidence.commit != commit):
+            raise Misconfigured(f"{task} has changed since {commit[:8]}; look again: python main.py show {task}")
         self.gates.rule(task, Ruling("approve", parked.subject, why, self.clock.now(), parked.terms))
         return parked
 

@@ -1,0 +1,143 @@
+"""Before every route: is it this board's name, this board's page, and somebody who is signed in? After it: the headers.
+
+Other ports of this machine belong to others, and what we deploy there a model wrote: a cookie would reach them, and for
+a browser they are of the same site. So there is no cookie, and an origin counts with its port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script';"
+    " trusted-types 'none'"
+)
+HEADERS = (
+    ("content-security-policy", CSP),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cache-control", "no-store"),
+)
+LOOKS, ACTS = ("GET", "HEAD"), ("POST", "DELETE")
+MOST_FAILURES, WITHIN = 10, 60.0  # bad keys, in so many seconds
+LONGEST_BODY = 256 << 10
+PROBLEM = "application/problem+json"
+
+
+def problem(status: int, title: str, **more: object) -> bytes:
+    """Return the body of an answer that says no (RFC 9457)."""
+    return json.dumps({"type": "about:blank", "status": status, "title": title, **more}, ensure_ascii=False).encode()
+
+
+@dataclass
+class Failures:
+    """Bad keys of the last minute: who guesses is told to wait; whoever has the right key is not."""
+
+    _times: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_FAILURES))
+
+    def next_status(self) -> int:
+        """Count one more. Return what it is answered with: 401, or 429 after many."""
+        self._times.append(monotonic())
+        is_full = len(self._times) == MOST_FAILURES
+        return 429 if is_full and self._times[-1] - self._times[0] < WITHIN else 401
+
+
+@dataclass(frozen=True)
+class BoardGuard:
+    """`open_to_all`: (method, path) of what holds no data; all else needs a key that `is_signed_in` knows."""
+
+    app: App
+    is_signed_in: Callable[[str], bool]
+    port: int
+    open_to_all: frozenset[tuple[str, str]]
+    failures: Failures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._judge(scope, receive, _with_headers(send))
+        else:  # a socket; there is none
+            await send({"type": "websocket.close", "code": 4403})
+
+    async def _judge(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._refusal(scope)
+        if refusal is None and (scope["method"], scope["path"]) not in self.open_to_all:
+            key = bearer(_headers(scope))
+            if not key or not await asyncio.to_thread(self.is_signed_in, key):
+                status = self.failures.next_status()
+                refusal = status, "sign in with a link; type: sisimpur board --link"
+        if refusal is None:
+            await self.app(scope, receive, send)
+            return
+        status, title = refusal
+        head = [(b"content-type", PROBLEM.encode())]
+        head += [(b"www-authenticate", b"Bearer")] if status == 401 else []
+        await send({"type": "http.response.start", "status": status, "headers": head})
+        await send({"type": "http.response.body", "body": problem(status, title)})
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Judge what a browser says about where it comes from; whoever else has the key could say anything."""
+        headers, method = _headers(scope), scope["method"]
+        if headers.get("host", "").lower() not in self._hosts:
+            return 421, f"the board answers as 127.0.0.1:{self.port} and localhost:{self.port} only"
+        if method in LOOKS:
+            return None
+        if method not in ACTS:
+            return 405, f"{method} means nothing here"
+        if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            return 403, "another page asked for this"
+        origin = headers.get("origin", "")
+        if origin and origin.lower() not in {f"http://{host}" for host in self._hosts}:
+            return 403, "another page asked for this"
+        if not origin and not bearer(headers):
+            return 403, "say where you come from: Origin, or a key"
+        length = headers.get("content-length", "0")
+        return (413, "this is too long") if not length.isdecimal() or int(length) > LONGEST_BODY else None
+
+    @property
+    def _hosts(self) -> frozenset[str]:
+        return frozenset(f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+
+
+def bearer(headers: Mapping[str, str]) -> str:
+    """Return the key that came with a request; empty: none."""
+    kind, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if kind.lower() == "bearer" else ""
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """Read them. One that is there twice is none: who reads the first and who reads the last would disagree."""
+    pairs: Iterable[tuple[bytes, bytes]] = scope["headers"]
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        key = name.decode("latin-1").lower()
+        found[key] = "(twice)" if key in found else value.decode("latin-1")
+    return found
+
+
+def _with_headers(send: Send) -> Send:
+    """Set ours on every answer; a route may only say what may be cached."""
+
+    async def sent(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            there = {name.lower() for name, _ in message.get("headers", ())}
+            more = [(name.encode(), value.encode()) for name, value in HEADERS if name.encode() not in there]
+            message = {**message, "headers": [*message.get("headers", ()), *more]}
+        await send(message)
+
+    return sent

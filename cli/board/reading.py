@@ -1,0 +1,92 @@
+"""What can be read as a whole, by its name: each is what the terminal prints with `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sisimpur.cli.record.audit import audit_facts
+from sisimpur.cli.record.metrics import metric_facts
+from sisimpur.cli.views.budget import budget_facts
+from sisimpur.cli.views.deploys import configured, deploy_facts
+from sisimpur.cli.views.pulls import pulls
+from sisimpur.cli.views.roadmap import laid_out, roadmap_facts
+from sisimpur.cli.views.status import status_facts
+from sisimpur.cli.views.tasks import snapshot, task_rows
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import Vision
+from sisimpur.shared.record.audit import AuditBook
+from sisimpur.shared.record.metrics import figures
+from sisimpur.shared.record.metrics_reader import MetricDays
+
+WAITS = ("answers", "asked", "stuck", "unreadable")  # of the status
+MOST_ENDED = 50  # pull requests
+
+
+def waiting(records: Records) -> dict[str, Any]:
+    """What waits for the owner, as `status` tells it."""
+    facts = status_facts(records)
+    return {name: facts[name] for name in WAITS}
+
+
+def roadmap(records: Records) -> dict[str, Any]:
+    accepted = records.plans.accepted()
+    found, laid = laid_out(records, accepted.vision if accepted else Vision())
+    return roadmap_facts(laid, found)
+
+
+def goals(records: Records) -> list[dict[str, Any]]:
+    """The goals of the roadmap with their weeks, the next first."""
+    found = roadmap(records)
+    weeks = [{**goal, "week": week["monday"]} for week in found["weeks"] for goal in week["goals"]]
+    return [*weeks, *({**goal, "week": None} for goal in found["later"])]
+
+
+def deploys(records: Records) -> dict[str, Any]:
+    configured(records)
+    return deploy_facts(records)
+
+
+def requests(records: Records) -> dict[str, Any]:
+    """The pull requests, the newest first. `problem`: why the forge was not asked, if so."""
+    rows, problem = pulls(records, MOST_ENDED)
+    return {"pulls": rows, "problem": problem}
+
+
+def metrics(records: Records) -> list[Mapping[str, object]]:
+    return [metric_facts(one) for one in figures(MetricDays(records.db).days(), records.day())]
+
+
+READERS: Mapping[str, Callable[[Records], Any]] = {
+    "status": status_facts,
+    "waiting": waiting,
+    "roadmap": roadmap,
+    "goals": goals,
+    "pulls": requests,
+    "money": budget_facts,
+    "deploys": deploys,
+    "metrics": metrics,
+}
+
+
+def tasks(records: Records, state: str, goal: str) -> list[dict[str, Any]]:
+    """List them, the newest id first. Empty `state` and `goal`: whichever."""
+    wanted = {name: value for name, value in (("state", state), ("goal", goal)) if value}
+    rows = [
+        row
+        for row in task_rows(snapshot(records), records)
+        if all(row[name] == value for name, value in wanted.items())
+    ]
+    return sorted(rows, key=lambda row: str(row["id"]), reverse=True)
+
+
+def audit(records: Records, after: int, most: int) -> list[dict[str, Any]]:
+    """Rows of the audit after this number, in their order."""
+    rows = AuditBook(records.db).rows(after=after)
+    return [audit_facts(row) for _, row in zip(range(most), rows, strict=False)]
+
+
+def where(records: Records, id_: str) -> State | None:
+    """In which folder a task lies, by its whole id: no path is made of what was asked for."""
+    return next((state for state, names in records.store.names().items() if id_ in names), None)

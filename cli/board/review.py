@@ -1,0 +1,84 @@
+"""What the owner decides on: the commit, why it waits, what tests and review said of it; and what it changes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
+from sisimpur.cli.terminal.printing import plain_block
+from sisimpur.cli.views.show import at_the_gates
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.evidence import Evidence, Reviewed
+from sisimpur.shared.model.lifecycle import State
+
+PAGE = 5_000  # lines of a difference
+
+
+def review_facts(records: Records, id_: str, state: State) -> dict[str, Any]:
+    """Collect it in the form of JSON. `commit` empty: nothing was tested yet."""
+    evidence, reviewed = records.gates.newest(id_)
+    parked = records.gates.parked(id_) if state is State.IN_REVIEW else None
+    waits = parked is not None and not records.gates.is_approved(parked)
+    commit = evidence.commit if evidence else ""
+    return {
+        "id": id_,
+        "state": state.value,
+        "commit": commit,
+        "base": evidence.base if evidence else "",
+        "waits": waits,
+        "since": parked.at.isoformat() if parked and parked.at else "",
+        "reasons": list(parked.reasons) if parked else [],
+        "change": parked.subject if parked else "",
+        "told": at_the_gates(records, id_, state),
+        "evidence": _evidence(evidence),
+        "verdict": _verdict(reviewed, commit),
+    }
+
+
+def _evidence(found: Evidence | None) -> dict[str, Any]:
+    """`standing`: passed, failed, not run."""
+    if found is None:
+        return {"standing": "not run"}
+    standing = "failed" if found.is_red else "passed" if found.command else "not run"
+    shown_by = owner_text.before_and_after(found)
+    told = {"summary": gate_text.summary(found), "shown_by": shown_by, "not_seen": owner_text.unseen(found)}
+    return {"standing": standing, **told, **asdict(found)}
+
+
+def _verdict(reviewed: Reviewed | None, commit: str) -> dict[str, Any]:
+    """`standing`: approved, changes requested, escalated, none, or that it is about another commit."""
+    if reviewed is None:
+        return {"standing": "none", "findings": []}
+    verdict = reviewed.verdict
+    return {
+        "standing": verdict.kind if reviewed.commit == commit else "of another commit",
+        "kind": verdict.kind,
+        "commit": reviewed.commit,
+        "summary": gate_text.verdict_line(verdict),
+        "word": reviewed.word,
+        "findings": [asdict(one) for one in verdict.findings],
+    }
+
+
+def difference(records: Records, id_: str, begin: int) -> dict[str, Any]:
+    """Return lines of the change of exactly the commit that was tested, its tests first. `next`: where to read on.
+
+    Letters that nobody sees are shown as `[U+202E]`.
+    """
+    from sisimpur.shared.repo.git import Remote
+    from sisimpur.shared.repo.mirror import Mirror
+
+    evidence, _ = records.gates.newest(id_)
+    if evidence is None:
+        return {"commit": "", "base": "", "begin": 0, "lines": [], "next": None}
+    place = records.home.mirror(records.settings.target.name)
+    mirror = Mirror(place, Remote(str(place)))
+    try:
+        patch = mirror.diff(evidence.base, evidence.commit).decode("utf-8", "replace")
+    finally:
+        mirror.close()
+    lines = plain_block(owner_text.tests_first(patch)).split("\n")
+    following = begin + PAGE if len(lines) > begin + PAGE else None
+    found = {"lines": lines[begin : begin + PAGE], "next": following}
+    return {"commit": evidence.commit, "base": evidence.base, "begin": begin, **found}

@@ -1,0 +1,80 @@
+"""`board`: serves the board on this machine until Ctrl-C; `board --link` prints another link that signs in."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from typing import TYPE_CHECKING
+
+from sisimpur.cli.board.sign_in import LINK_LASTS, BoardKeys
+from sisimpur.cli.terminal.arguments import DONE, Arguments
+from sisimpur.cli.wiring.records import open_records
+from sisimpur.shared.model.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from sisimpur.cli.board.guard import BoardGuard
+
+PORT = 8765  # its own for good: a service worker that another page left on a port would answer for the board
+MINUTES = LINK_LASTS.seconds // 60
+WAITING, AT_ONCE, STOPPING = 128, 100, 3  # connections that wait, requests at once, seconds to end
+
+
+def board(arguments: Arguments) -> int:
+    port = arguments.port or PORT
+    if arguments.link:
+        print(f"works once, within {MINUTES} minutes:\n{_link(arguments, port)}")
+        return DONE
+    with _listening(port) as listener:
+        link = _link(arguments, port)
+        print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
+        print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
+        from sisimpur.cli.board.board_app import BoardHome, make_app
+
+        serve(make_app(BoardHome(arguments.home), port), listener)
+    return DONE
+
+
+def _link(arguments: Arguments, port: int) -> str:
+    """Make one. Its code stands behind the `#`: no browser sends that, and no log keeps it."""
+    with open_records(arguments.home) as records:
+        return f"http://127.0.0.1:{port}/#code={BoardKeys(records.db).link(records.clock.now())}"
+
+
+def serve(app: BoardGuard, listener: socket.socket) -> None:
+    """Answer until we are asked to end."""
+    import uvicorn
+
+    settings = uvicorn.Config(
+        app,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        limit_concurrency=AT_ONCE,
+        timeout_graceful_shutdown=STOPPING,
+    )
+    try:
+        uvicorn.Server(settings).run([listener])
+    except KeyboardInterrupt:  # it has ended in order
+        return
+
+
+def _listening(port: int) -> socket.socket:
+    """Listen on the loopback only."""
+    if not 0 < port < 1 << 16:
+        raise Misconfigured(f"{port} is no port; choose one from 1024 to 65535: board --port N")
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        why = "somebody listens there already" if error.errno == errno.EADDRINUSE else error.strerror
+        raise Misconfigured(f"port {port} cannot be used ({why}); choose another: board --port N") from None
+    listener.listen(WAITING)
+    return listener

@@ -1,0 +1,99 @@
+"""Who is signed in, and what was ordered of late. The only module that reads and writes the tables of the board."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+from sisimpur.shared.store.chain import heard_by
+from sisimpur.shared.store.database import Database
+
+VIA = "board"  # as the audit calls it
+LINK_LASTS = timedelta(minutes=10)
+IDLE, LONGEST = timedelta(hours=12), timedelta(days=30)  # of a session: without use, and at all
+SEEN_EACH = timedelta(minutes=5)  # more is not written
+KEPT = timedelta(hours=24)  # answers to orders
+DIGITS = 32  # bytes of a key
+
+
+class BoardKeys:
+    """Links that sign in once, and sessions. Their texts are given out once; what is kept are digests."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def link(self, now: datetime) -> str:
+        """Make the code of a link."""
+        code, at = secrets.token_urlsafe(DIGITS), _utc(now)
+        with self._db.transaction() as db:
+            values = (_digest(code), "link", at, at, _utc(now + LINK_LASTS))
+            db.execute("insert into board_keys values (?, ?, ?, ?, ?)", values)
+        return code
+
+    def sign_in(self, code: str, now: datetime) -> str:
+        """Return the token of a new session; empty: no such link, or it was used, or is too old."""
+        token, at = secrets.token_urlsafe(DIGITS), _utc(now)
+        with heard_by(VIA), self._db.transaction() as db:
+            db.execute("delete from board_keys where until < ? or (kind = 'session' and seen < ?)", (at, _idle(now)))
+            used = db.execute("delete from board_keys where digest = ? and kind = 'link'", (_digest(code),))
+            if not used.rowcount:
+                return ""
+            values = (_digest(token), "session", at, at, _utc(now + LONGEST))
+            db.execute("insert into board_keys values (?, ?, ?, ?, ?)", values)
+        return token
+
+    def is_signed_in(self, token: str, now: datetime) -> bool:
+        sql = "select seen from board_keys where digest = ? and kind = 'session' and until >= ? and seen >= ?"
+        row = self._db.row(sql, (_digest(token), _utc(now), _idle(now)))
+        if row is not None and row["seen"] < _utc(now - SEEN_EACH):
+            with self._db.transaction() as db:
+                db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), _digest(token)))
+        return row is not None
+
+    def sign_out(self, token: str) -> None:
+        with heard_by(VIA), self._db.transaction() as db:
+            db.execute("delete from board_keys where digest = ?", (_digest(token),))
+
+
+@dataclass(frozen=True)
+class BoardAnswer:
+    """Answer to an order: the status of HTTP, and a JSON text."""
+
+    status: int
+    text: str
+
+
+class BoardOrders:
+    """Answers to orders by the browser's key: what is said twice is done once."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def answered(self, key: str, asked: str) -> BoardAnswer | None:
+        """None: the key is new. What else was asked under it before is answered as such."""
+        row = self._db.row("select asked, status, answer from board_orders where key = ?", (key,))
+        if row is None:
+            return None
+        if row["asked"] != asked:
+            return BoardAnswer(422, "")
+        return BoardAnswer(row["status"], row["answer"])
+
+    def keep(self, key: str, asked: str, answer: BoardAnswer, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute("delete from board_orders where at < ?", (_utc(now - KEPT),))
+            values = (key, asked, answer.status, answer.text, _utc(now))
+            db.execute("insert into board_orders values (?, ?, ?, ?, ?)", values)
+
+
+def _digest(key: str) -> str:
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _utc(now: datetime) -> str:
+    return now.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _idle(now: datetime) -> str:
+    return _utc(now - IDLE)
