@@ -79,8 +79,8 @@ STANDS = "Keep what else they ask."
 RUNS_IT = "They run the changed lines that no test runs, and assert what these do."
 SHOWS_IT = "At least one test must fail without the change."
 ON_EDGE = """\
-At least one test stands on the very edge where the changed code decides, and asserts what the task asks for there,
-  whatever the code does now: {gap}."""
+At least one test stands on the very edge where the changed code decides, or leaves out what has a default, and asserts
+  what the task asks for there, whatever the code does now: {gap}."""
 KEEPS_IT = """\
 The change is to alter nothing that a caller sees. Pin down what the code did before: every test must pass with the
   change and without it. Now {gap}."""
@@ -186,11 +186,11 @@ def _aim(evidence: Evidence, asked: Collection[str]) -> tuple[str, str]:
     """What the tests have to do, and how the task is known to be done."""
     if evidence.is_red:
         return STANDS, "unless the changed code is wrong"
+    gap = "; ".join(one.text for one in evidence.needing("write tests"))
     if UNCHANGED in asked:
-        gap = "; ".join(one.text for one in evidence.needing("write tests"))
         return KEEPS_IT.format(gap=gap), "with the change and without it"
     if EDGE in asked:
-        return ON_EDGE.format(gap="; ".join(evidence.unheld)), "and stand on each edge"
+        return ON_EDGE.format(gap=gap), "and stand on each edge"
     return (SHOWS_IT, "and fail without the change") if UNSHOWN in asked else (RUNS_IT, "and run the changed lines")
 
 

@@ -18,7 +18,7 @@ Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipp
 Remedy = Literal["correct", "write tests", "ask owner"]
 
 # What asks for tests: a change that shows nothing, and one that is to alter nothing.
-OLD_FAILS, EDGE = "an old test fails on the new code", "no test stands on an edge"
+OLD_FAILS, EDGE = "an old test fails on the new code", "an edge is not tested"
 UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
 
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.

@@ -347,9 +347,11 @@ def test_signs_and_values_come_before_whole_statements() -> None:
         pytest.param("if a > b:\n    a = b + 1", 1, id="more is done"),
         pytest.param("if 0 < a <= b:\n    c()", 2, id="a chain"),
         pytest.param("x = a == b", 0, id="no order"),
+        pytest.param("def f(a, b=3, *, c=True, d='all'): ...", 3, id="defaults of parameters"),
+        pytest.param("f(3, c=True)", 0, id="what is given"),
     ],
 )
-def test_an_edge_is_where_a_comparison_decides(text: str, edges: int) -> None:
+def test_an_edge_is_where_a_comparison_decides_or_a_default_holds(text: str, edges: int) -> None:
     assert sum(one.is_edge for one in slips(text)) == edges
 
 
@@ -358,6 +360,12 @@ ALIVE = (
     Mutant("a.py", 9, "3 became 4", b""),
     Mutant("a.py", 2, "x", b""),
 )
+
+
+def test_edges_are_asked_first() -> None:
+    text = TWENTY + "def last(x):\n    return x < 3\n"
+    found = mutants([("a.py", text, range(1, 100))], are_small=True)
+    assert len(found) == MOST and [one.is_edge for one in found] == [True] + [False] * (MOST - 1)
 
 
 def test_lines_that_no_test_holds_are_told_with_what_they_might_say_and_not_all() -> None:

@@ -41,7 +41,9 @@ SWAPPED: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: 
 
 @dataclass(frozen=True)
 class Mutant:
-    """`source`: the whole file, with the fault. `is_edge`: a comparison, wrong only where both sides are equal."""
+    """`source`: the whole file, with the fault. `is_edge`: wrong only where both sides of a comparison
+    are equal, or where a parameter is left out.
+    """
 
     path: str
     line: int
@@ -79,7 +81,10 @@ class FaultsTried:
 
     @property
     def untested_edge(self) -> Problem | None:
-        """A limit is tested where a test stands on it: there an off-by-one shows, and nowhere else."""
+        """A limit is tested where a test stands on it, a default where a test leaves the parameter out.
+
+        There another one shows, and nowhere else.
+        """
         lines = self._lines([one for one in self.survivors if one.is_edge])
         return Problem(EDGE, "; ".join(lines), "write tests") if lines else None
 
@@ -113,7 +118,7 @@ def mutants(
 ) -> tuple[Mutant, ...]:
     """Return at most `most`, always the same ones, spread over the lines. `files`: (path, text, changed lines).
 
-    `are_small`: the slips that no look at the code catches, such as `<=` for `<`; those of expressions come first.
+    `are_small`: the slips that no look at the code catches, such as `<=` for `<`; edges come first, statements last.
     """
     by_line: dict[tuple[str, int], list[_Edit]] = {}
     for path, text, lines in files:
@@ -122,7 +127,8 @@ def mutants(
             by_line.setdefault((path, edit.node.lineno), []).append(edit)
     rows = [by_line[place] for place in sorted(by_line)]
     rounds = ([row[number] for row in rows if number < len(row)] for number in range(max(map(len, rows), default=0)))
-    chosen = [edit for one in rounds for edit in _spread(one, most)][:most]
+    edges = _spread([edit for row in rows for edit in row if edit.is_edge], most)
+    chosen = [*edges, *(edit for one in rounds for edit in _spread(one, most) if not edit.is_edge)][:most]
     return tuple(mutant for edit in chosen if (mutant := _planted(edit)))
 
 
@@ -189,18 +195,22 @@ def _slips(node: ast.AST, owner: ast.AST) -> Iterator[_Edit]:
     match node:
         case ast.Compare() if not _picks(node, owner):
             yield from _compared(node, NEIGHBOURS)
-        case ast.Constant(value=bool()):
-            yield from _other_constant(node)
-        case ast.Constant(value=int(value)) if not isinstance(owner, ast.Expr | ast.FormattedValue):
-            yield _Edit(node, str(value + 1), f"{value!r:.20} became {value + 1!r:.20}")
-        case ast.Constant(value=float() | str()) if isinstance(owner, ast.arguments) or isinstance(node.value, float):
-            yield from _other_constant(node)
+        case ast.Constant() if not isinstance(owner, ast.Expr | ast.JoinedStr | ast.FormattedValue):
+            yield from _other_value(node, is_default=isinstance(owner, ast.arguments))
         case ast.If(test=test) | ast.IfExp(test=test) if last_name(test) not in ("", "TYPE_CHECKING"):
             yield _Edit(test, f"(not {_text(test)})", "the condition was negated")
         case ast.Raise() | ast.AugAssign() | ast.Delete() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             yield _Edit(node, "pass", "the statement was dropped")
         case _:
             yield from _in_common(node)
+
+
+def _other_value(node: ast.Constant, is_default: bool) -> Iterator[_Edit]:
+    value = node.value
+    if type(value) is int:
+        yield _Edit(node, str(value + 1), f"{value!r:.20} became {value + 1!r:.20}", is_edge=is_default)
+    elif is_default or not isinstance(value, str):
+        yield from (replace(edit, is_edge=is_default) for edit in _other_constant(node))
 
 
 def _in_common(node: ast.AST) -> Iterator[_Edit]:
