@@ -65,7 +65,10 @@ class Kept(dict[str, SuiteRun]):
 
 
 class Stopwatch:
-    """A bench, and the seconds that tests ran on it: on the wall, of CPU, and in other surroundings."""
+    """A bench, and the seconds that tests ran on it: on the wall, of CPU, and in other surroundings.
+
+    Runs with a planted fault are of few tests: they are counted by themselves.
+    """
 
     def __init__(self, bench: BoxBench) -> None:
         self._bench = bench
@@ -74,11 +77,14 @@ class Stopwatch:
 
     def restart(self) -> None:
         self.seconds, self.cpu, self.runs, self.first, self.elsewhere = 0.0, 0.0, 0, 0.0, 0.0
+        self.faults, self.with_faults = 0, 0.0
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         before = used()
         raw = self._bench.run(order, stop)
-        self.seconds, self.cpu, self.runs = self.seconds + raw.seconds, self.cpu + used() - before, self.runs + 1
+        self.seconds, self.cpu = self.seconds + raw.seconds, self.cpu + used() - before
+        self.runs, self.faults = self.runs + (not order.limit), self.faults + bool(order.limit)
+        self.with_faults += raw.seconds if order.limit else 0.0
         self.first += raw.seconds if order.time else 0.0
         self.elsewhere += raw.seconds if order.elsewhere else 0.0
         return raw

@@ -38,7 +38,8 @@ End = Literal["merged", "owner", "sent back"]
 class Result:
     """What became of a case. `by`: the gate that stopped it, or how it came through.
 
-    `own`: seconds of the gates besides the tests' own.
+    `own`: seconds of the gates besides the tests' own. `faults`: runs of a few tests with a small fault planted, which
+    are no runs of the suite, though in `tests`.
     """
 
     case: GateCase
@@ -48,6 +49,7 @@ class Result:
     own: float = 0.0
     tests: float = 0.0
     runs: int = 0
+    faults: int = 0
 
     @property
     def is_through(self) -> bool:
@@ -87,7 +89,7 @@ def judged(case: GateCase, place: Place) -> Result:
     result = _through(case, branch, place)
     took += time.perf_counter() - began
     watch = place.watch
-    return replace(result, own=took - watch.seconds, tests=watch.seconds, runs=watch.runs)
+    return replace(result, own=took - watch.seconds, tests=watch.seconds, runs=watch.runs, faults=watch.faults)
 
 
 def _through(change: GateCase, branch: Branch, place: Place) -> Result:
@@ -149,7 +151,7 @@ def main(argv: Sequence[str] = ()) -> int:
     if prompts:
         prompts.mkdir(parents=True)
     if not held:
-        print(f"{'case':<30}{'is':<7}{'ends':<11}{'by':<16}{'own s':>6}{'tests s':>9}  because")
+        print(f"{'case':<30}{'is':<7}{'ends':<11}{'by':<16}{'own s':>6}{'tests s/runs':>12}  because")
     with tempfile.TemporaryDirectory() as folder:
         box = find_box(Path(folder) / "box")
         for name in HELD_SAMPLES if held else SAMPLES:
@@ -170,7 +172,7 @@ def main(argv: Sequence[str] = ()) -> int:
 
 def row(one: Result) -> str:
     mark = "  <- !" if one.is_surprise else ""
-    times = f"{one.own:>6.1f}{one.tests:>6.1f}/{one.runs:<2}"
+    times = f"{one.own:>6.1f}{one.tests:>6.1f}/{f'{one.runs}+{one.faults}':<5}"
     return f"{one.case.id:<30}{one.case.label:<7}{one.end:<11}{one.by:<16}{times}  {one.why[:120]}{mark}"
 
 

@@ -112,7 +112,7 @@ class Qa:
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = self._by_tools(replace(evidence, problems=(*evidence.problems, *less)), subject)
         ours = OurTests(written, unrun, newly_run(runs.base, runs.change, subject.about) or {})
-        return self._told(run, self._tried(evidence, subject, gathering, ours))
+        return self._told(run, self._held(self._tried(evidence, subject, gathering, ours), gathering, runs, written))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
@@ -282,6 +282,27 @@ class Qa:
         planted = mutants([(path, text_of(self.source, commit, path), found) for path, found in lines.items()])
         problem = unnoticed(gathering.survivors(planted, there), len(planted))
         return replace(evidence, problems=(*evidence.problems, problem)) if problem else evidence
+
+    def _held(self, evidence: Evidence, gathering: Gathering, runs: Runs, written: Collection[str]) -> Evidence:
+        """Ask the tests of small faults in the changed lines that they run: who reads the change hears of the rest.
+
+        An edge that is asked for needs a test; QA is asked for it once.
+        """
+        subject = gathering.subject
+        if evidence.is_red or evidence.needing("write tests") or evidence.covered is None:
+            return evidence
+        lines = {
+            change.path: {number for number, _ in change.added_lines} - {*evidence.uncovered.get(change.path, ())}
+            for change in subject.touched.code
+            if change.path not in subject.touched.same
+        }
+        commit = subject.branch.commit
+        files = [(path, text_of(self.source, commit, path), found) for path, found in lines.items()]
+        tried = gathering.tried(mutants(files, are_small=True), runs)
+        is_asked = not (written or subject.about or subject.alters_nothing)
+        less = tried.untested_edge if is_asked else None
+        found = (*evidence.problems, less) if less else evidence.problems
+        return replace(evidence, unheld=tried.unheld, faults=tried.told, problems=found)
 
     def _told(self, run: Run, evidence: Evidence) -> Evidence:
         rules = [problem.rule for problem in evidence.problems]

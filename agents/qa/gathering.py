@@ -6,11 +6,12 @@ import hashlib
 import json
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.loading import adds_quietly, loads_quietly
-from sisimpur.agents.qa.analysis.mutants import Mutant
+from sisimpur.agents.qa.analysis.mutants import FaultsTried, Mutant
 from sisimpur.agents.qa.analysis.task_words import bare_name
 from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen, with_moved
@@ -117,7 +118,32 @@ class Gathering:
 
     def survivors(self, planted: Sequence[Mutant], written: Collection[str]) -> list[str]:
         """The faults that the written tests do not notice."""
-        return [str(mutant) for mutant in planted if self._survives(mutant, written)]
+        runs = ((mutant, self._with_fault(mutant, sorted(written))) for mutant in planted)
+        return [str(mutant) for mutant, run in runs if _is_green(run)]
+
+    def tried(self, planted: Sequence[Mutant], runs: Runs) -> FaultsTried:
+        """Show small faults to the tests that know what is changed, as far as the share of time allows.
+
+        What is interrupted says nothing: a fault may be one that ends whatever runs it.
+        """
+        took, whole, paths = self._took(runs.change), runs.change.seconds, {one.path for one in planted}
+
+        def near() -> Collection[str]:
+            return using(paths, {file: self._texts(file)[1] for file in took if file.endswith(".py")})
+
+        asked = second_run.asked_of_faults(took, self._brought(runs), near)
+        room, each = second_run.room_for_faults(whole), second_run.of_one_fault(took, whole, asked)
+        times, seconds = second_run.HANGS
+        failing, tried = runs.change.of("failed") | runs.flaky, FaultsTried(by=asked)
+        with suppress(Unavailable):
+            for mutant in planted:
+                if tried.seconds + each > room:
+                    break
+                run = self._with_fault(mutant, asked, times * each + seconds)
+                each = run.seconds if run.is_whole else each  # without lines being counted it takes less
+                alive = (*tried.survivors, mutant) if _is_green(run, failing) else tried.survivors
+                tried = replace(tried, count=tried.count + 1, survivors=alive, seconds=tried.seconds + run.seconds)
+        return tried
 
     def weakenings(self) -> list[Weakening]:
         """Find weaker tests in what was done to the test files."""
@@ -300,11 +326,10 @@ class Gathering:
         old = (shaky - passing) & base.outcomes.keys()
         return passing | (old - steady(branch.base, old))
 
-    def _survives(self, mutant: Mutant, written: Collection[str]) -> bool:
+    def _with_fault(self, mutant: Mutant, files: Sequence[str], limit: float = 0.0) -> SuiteRun:
         overlay = {mutant.path: mutant.source}
-        order = SuiteOrder(self.subject.branch.commit, self.subject.command, overlay, sorted(written), False)
-        run = self._made("mutant", order)
-        return run.is_whole and not run.of("failed")
+        order = SuiteOrder(self.subject.branch.commit, self.subject.command, overlay, files, False, limit=limit)
+        return self._made("mutant", order)
 
     def _made(self, which: str, order: SuiteOrder, asked: Iterable[str] = ()) -> SuiteRun:
         """Unavailable if it was ended for a reason that has nothing to do with it."""
@@ -333,6 +358,11 @@ class Gathering:
         texts = {path: self._texts(path)[0] for path in files if self.subject.moved and path.endswith(".py")}
         now = {path: with_moved(text, self.subject.moved) for path, text in texts.items()}
         return {**files, **{path: text.encode() for path, text in now.items() if text != texts[path]}}
+
+
+def _is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
+    """Whether nothing fails besides what is known to."""
+    return run.is_whole and run.of("failed") <= frozenset(known)
 
 
 def _passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:

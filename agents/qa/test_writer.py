@@ -13,7 +13,7 @@ from sisimpur.agents.qa.analysis.touched import SuiteFiles
 from sisimpur.agents.qa.coverage_checker import places
 from sisimpur.agents.qa.uncollected import UNITTEST, missing_marks
 from sisimpur.shared.llm.prompts import quoted
-from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Evidence, configures_tests, is_test_file, rules
+from sisimpur.shared.model.evidence import EDGE, UNCHANGED, UNSHOWN, Evidence, configures_tests, is_test_file, rules
 from sisimpur.shared.model.work import Branch, TaskSpec
 
 MOST_CONTEXT = 8  # changed files that are shown
@@ -78,6 +78,9 @@ is wrong, leave the test as it is, and say why in one sentence that begins: the 
 STANDS = "Keep what else they ask."
 RUNS_IT = "They run the changed lines that no test runs, and assert what these do."
 SHOWS_IT = "At least one test must fail without the change."
+ON_EDGE = """\
+At least one test stands on the very edge where the changed code decides, or leaves out what has a default, and asserts
+  what the task asks for there, whatever the code does now: {gap}."""
 KEEPS_IT = """\
 The change is to alter nothing that a caller sees. Pin down what the code did before: every test must pass with the
   change and without it. Now {gap}."""
@@ -183,9 +186,11 @@ def _aim(evidence: Evidence, asked: Collection[str]) -> tuple[str, str]:
     """What the tests have to do, and how the task is known to be done."""
     if evidence.is_red:
         return STANDS, "unless the changed code is wrong"
+    gap = "; ".join(one.text for one in evidence.needing("write tests"))
     if UNCHANGED in asked:
-        gap = "; ".join(one.text for one in evidence.needing("write tests"))
         return KEEPS_IT.format(gap=gap), "with the change and without it"
+    if EDGE in asked:
+        return ON_EDGE.format(gap=gap), "and stand on each edge"
     return (SHOWS_IT, "and fail without the change") if UNSHOWN in asked else (RUNS_IT, "and run the changed lines")
 
 

@@ -277,6 +277,7 @@ def evidence_text(evidence: Evidence) -> str:
         f"coverage: {_coverage(evidence)}",
         *evidence.reach,
         *(f"{path}: no test runs lines {_numbers(lines)}" for path, lines in sorted(evidence.uncovered.items())),
+        *evidence.unheld,
         *(f"problem: {one_line(problem.text, 600)}" for problem in evidence.problems),
         *([f"{INDEPENDENT} {one_line(evidence.independent, 1_500)}"] if evidence.independent else []),
     ]

@@ -18,7 +18,7 @@ Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipp
 Remedy = Literal["correct", "write tests", "ask owner"]
 
 # What asks for tests: a change that shows nothing, and one that is to alter nothing.
-OLD_FAILS = "an old test fails on the new code"
+OLD_FAILS, EDGE = "an old test fails on the new code", "an edge is not tested"
 UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
 
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.
@@ -152,6 +152,8 @@ class Evidence:
     elsewhere: str = ""  # how much of the tests ran in other surroundings, too; empty: nobody knows
     reach: tuple[str, ...] = ()  # in words: files of which tests run more or fewer lines than before
     independent: str = ""  # what a test says that was written from the task's words alone; empty: none was written
+    unheld: tuple[str, ...] = ()  # in words: changed lines that may be another, and no test notices
+    faults: str = ""  # how many small faults in changed lines tests notice; empty: none was tried
     not_run: tuple[str, ...] = ()  # suites of other languages, each with the file that shows it
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:

@@ -107,10 +107,13 @@ def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_befo
         proving=("tests/test_a.py::test_c",),
         tools=(ToolRun("hadolint", "not run: it is not installed"), ToolRun("shellcheck", "ran")),
         independent="disagrees: 1 of its tests fail: t.py::a: AssertionError",
+        unheld=("no test notices if line 7 of app.py is another: < became <=",),
+        faults="8 of 9 small faults in changed lines are noticed",
     )
     assert owner_text.unseen(found) == [
         "no test covers lines 40-42, 52 of app.py",
         "no test covers line 3 of shop.py",
+        "no test notices if line 7 of app.py is another: < became <=",
         "which lines the tests run was not counted",
         "hadolint was not run: it is not installed",
     ]
@@ -118,6 +121,7 @@ def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_befo
         "2 failed before the change",
         "fails without the change, passes with it: tests/test_a.py::test_c",
         "a test from the task's words alone disagrees: 1 of its tests fail: t.py::a: AssertionError",
+        "8 of 9 small faults in changed lines are noticed",
         "fails with the change: tests/test_a.py::test_b: ImportError: no x",
     ]
 

@@ -20,7 +20,7 @@ from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.coverage_checker import reach
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
-from sisimpur.shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
+from sisimpur.shared.model.evidence import EDGE, Evidence, SuiteRun, is_test_file, rules
 from sisimpur.shared.model.work import Branch, Run, TaskKind, TaskSpec
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
@@ -59,11 +59,12 @@ class Book:
 
 @dataclass
 class SmallBench:
-    """`broken`: commits without an environment; `spoils`: what becomes of a run."""
+    """`broken`: commits without an environment; `spoils`: what becomes of a run; `faults`: runs with a small fault."""
 
     mirror: Mirror
     quality: str = "full"
     orders: list[SuiteOrder] = field(default_factory=list)
+    faults: list[SuiteOrder] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
     spoils: Callable[[SuiteOrder, RawTestRun], RawTestRun] = lambda order, raw: raw
 
@@ -74,7 +75,7 @@ class SmallBench:
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         self.label(order.commit)
-        self.orders.append(order)
+        (self.faults if order.limit else self.orders).append(order)
         files = {entry.path: self.mirror.read(order.commit, entry.path) for entry in self.mirror.tree(order.commit)}
         files |= order.overlay
         sources = {path: data.decode("utf-8", "replace") for path, data in files.items() if data is not None}
@@ -855,9 +856,76 @@ def test_of_what_alters_nothing_only_the_lines_that_no_other_test_ran_have_to_be
     assert faults({"shop.py": (1,)}) == 0
 
 
-def test_tests_of_the_coder_are_not_tried(stage: Stage) -> None:
+def test_tests_of_the_coder_need_not_notice_most_faults(stage: Stage) -> None:
     stage.given_change({"shop.py": STEPS, "tests/test_round.py": WRITTEN})
-    assert stage.check().problems == () and len(stage.runs) == 4
+    assert not stage.check().is_red and len(stage.runs) == 4
+
+
+# --- small faults in the changed lines -----------------------------------------------------------------------
+
+FEW = "def total(prices):\n    if len(prices) > 3:\n        return 0\n    return sum(prices)\n"
+FAR = OLD + "\ndef test_many():\n    assert total([1] * 9) == 0\n"
+NEAR = FAR + "\ndef test_edge():\n    assert total([1] * 3) == 3 and total([1] * 4) == 0\n"
+EDGE_LINE = "no test notices if line 2 of shop.py is another: > became >=, 3 became 4"
+
+
+def test_an_edge_that_no_test_stands_on_is_told_and_needs_a_test(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": FEW, "tests/test_shop.py": FAR}).check()
+    assert rules(found.problems) == (EDGE,) and found.problems == found.needing("write tests")
+    assert found.unheld == (EDGE_LINE,) and found.faults == "2 of 4 small faults in changed lines are noticed"
+    assert stage.runs == [BASE, CHANGE, *brought(*TESTS)], "a run with a fault is none of the suite"
+    assert {tuple(order.overlay) for order in stage.bench.faults} == {("shop.py",)}
+
+
+def test_where_tests_hold_every_changed_line_nothing_is_told(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": FEW, "tests/test_shop.py": NEAR}).check()
+    assert found.problems == found.unheld == () and found.faults == "4 of 4 small faults in changed lines are noticed"
+
+
+def test_qa_is_asked_for_a_test_on_the_edge_once(stage: Stage) -> None:
+    stage.given_change({"shop.py": FEW, "tests/test_far.py": FAR})
+    found = stage.check(written=["tests/test_far.py"])
+    assert found.problems == () and found.unheld == (EDGE_LINE,)
+
+
+def test_a_value_that_no_test_holds_is_only_told(stage: Stage) -> None:
+    apart = ROUNDED.replace("prices), 2", "prices), 7")
+    found = stage.given_change({"shop.py": apart, "tests/test_shop.py": NEW}).check()
+    assert found.problems == () and found.unheld == ("no test notices if line 2 of shop.py is another: 7 became 8",)
+
+
+def test_no_fault_is_planted_in_what_is_red_or_where_lines_are_not_counted(stage: Stage) -> None:
+    stage.given_change({"shop.py": FEW.replace("sum", "len"), "tests/test_shop.py": FAR}).check()
+    stage.bench.spoils = lambda _, raw: replace(raw, coverage=None)
+    found = stage.given_change({"shop.py": FEW, "tests/test_shop.py": FAR}).check()
+    assert stage.bench.faults == [] and found.faults == ""
+
+
+def test_lines_that_no_test_runs_and_the_same_code_get_no_fault(stage: Stage) -> None:
+    stage.given_change({"shop.py": FEW, "tests/test_shop.py": FAR})
+    counts(stage, [], [3])
+    stage.check()
+    assert {order.overlay["shop.py"].splitlines()[2] for order in stage.bench.faults} == {b"        return 0"}
+    stage.bench.faults.clear()
+    stage.given_change({"shop.py": SHOP + "# the total\n"}).check(task=replace(TASK, title="Refactor the total"))
+    assert stage.bench.faults == []
+
+
+def test_faults_take_their_share_of_time_and_no_more(stage: Stage) -> None:
+    stage.given_change({"shop.py": FEW, "tests/test_shop.py": NEAR})
+    stage.bench.spoils = lambda order, raw: replace(raw, seconds=4.0 if order.limit else 30.0)
+    assert stage.check().faults == "" and stage.bench.faults == [], "a run may take longer than the share of it"
+    stage.bench.spoils = lambda order, raw: replace(raw, seconds=7.0 if order.limit else 9.0)
+    assert stage.check().faults.startswith("2 of 2 small faults")
+    assert [order.limit for order in stage.bench.faults] == [50.0, 40.0], "one that hangs is ended"
+
+
+def test_what_a_fault_does_to_its_run_is_noticed_and_an_interruption_says_nothing(stage: Stage) -> None:
+    stage.given_change({"shop.py": FEW, "tests/test_shop.py": FAR})
+    stage.bench.spoils = lambda order, raw: replace(raw, end="timed out") if order.limit else raw
+    assert stage.check().faults.startswith("4 of 4")
+    stage.bench.spoils = lambda order, raw: replace(raw, end="killed") if order.limit else raw
+    assert stage.check().problems == () and len(stage.bench.faults) == 5
 
 
 def test_a_new_test_that_shows_nothing_is_corrected_in_its_file(stage: Stage) -> None:

@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.qa.runner.second_run import FREE, MOST_SAID, SHARE, second_run, told
+from sisimpur.agents.qa.runner.second_run import (
+    FAULTS_LEAST,
+    FAULTS_SHARE,
+    FREE,
+    MOST_SAID,
+    SHARE,
+    SHORT,
+    asked_of_faults,
+    of_one_fault,
+    room_for_faults,
+    second_run,
+    told,
+)
 
 NAMES = [f"tests/test_{name}.py" for name in "abcdefgh"]
 TIMES = st.dictionaries(st.sampled_from(NAMES), st.floats(0, 100))
@@ -83,3 +95,30 @@ def test_how_much_ran_is_told() -> None:
     assert told({"a", "new"}, took) == "1 of 3 files of tests, 25% of the time that tests take"
     assert told(took.keys(), took) == "all 3 files of tests"
     assert told({"new"}, {}) == ""
+
+
+# --- faults in the changed lines -----------------------------------------------------------------------------
+
+
+@given(st.floats(0, 10_000))
+def test_all_faults_together_take_a_share_of_the_first_run_or_a_few_seconds(whole: float) -> None:
+    assert room_for_faults(whole) == (FAULTS_SHARE * whole if FAULTS_SHARE * whole > FAULTS_LEAST else FAULTS_LEAST)
+    assert FAULTS_SHARE <= 0.5
+
+
+@given(TIMES, SOME, SOME)
+def test_a_fault_is_shown_to_new_tests_and_to_those_that_know_the_change_else_to_all(
+    took: dict[str, float], brought: frozenset[str], near: frozenset[str]
+) -> None:
+    asked = asked_of_faults(took, brought, lambda: near)
+    if sum(took.values()) > SHORT and near and took.keys() - near - brought:
+        assert {*asked} == near | brought
+    else:
+        assert asked == (), "all"
+
+
+@pytest.mark.parametrize(("files", "seconds"), [(("a",), 2.0 + 3.0), ((), 2.0 + 10.0), (("new",), 2.0)])
+def test_a_fault_costs_the_start_of_a_runner_and_the_tests_that_are_asked(
+    files: tuple[str, ...], seconds: float
+) -> None:
+    assert of_one_fault({"a": 3.0, "b": 7.0}, 12.0, files) == seconds

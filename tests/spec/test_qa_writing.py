@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sisimpur.agents.qa.analysis.mutants import MOST, Mutant, mutants
+from sisimpur.agents.qa.analysis.mutants import MOST, FaultsTried, Mutant, mutants
 from sisimpur.agents.qa.test_writer import Site, blind_order, new_file, order, samples_of
-from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Evidence, Failure, Problem
+from sisimpur.shared.model.evidence import EDGE, UNCHANGED, UNSHOWN, Evidence, Failure, Problem
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.work import Branch, TaskSpec
 
@@ -115,6 +115,13 @@ def test_what_a_change_is_not_to_alter_is_pinned_down_in_a_file_of_its_own() -> 
     told = ordered(site(brought=("tests/test_b.py",)), keeps)
     assert told.new_files == ("tests/test_prices.py",)
     assert "Now no test runs shop/prices.py:4." in told.description
+
+
+def test_on_an_edge_that_no_test_stands_on_the_task_decides_and_not_the_code() -> None:
+    lines = ("no test notices if line 5 of shop/prices.py is another: < became <=",)
+    told = ordered(site(), replace(EVIDENCE, problems=(Problem(EDGE, lines[0], "write tests"),), unheld=lines))
+    assert told.new_files == ("tests/test_prices.py",) and told.acceptance[-1].endswith("and stand on each edge")
+    assert f"whatever the code does now: {lines[0]}." in told.description
 
 
 def test_where_coverage_falls_the_lines_are_asked_for_and_good_tests_stay_as_they_are() -> None:
@@ -294,6 +301,93 @@ def test_a_fault_is_named_with_its_place() -> None:
     assert str(Mutant("a.py", 3, "== became !=", b"")) == "a.py:3 == became !="
 
 
+# --- small faults ---------------------------------------------------------------------------------------------
+
+
+def slips(text: str) -> list[Mutant]:
+    return list(mutants([("a.py", text, range(1, 100))], most=100, are_small=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("x = a < b", "x = ((a) <= (b))"),
+        ("x = a >= b", "x = ((a) > (b))"),
+        ("x = 0 < a < b", "x = ((0) < (a) <= (b))"),
+        ("x = a == b", "x = ((a) != (b))"),
+        ("x = 7", "x = 8"),
+        ("def f(x=True): ...", "def f(x=False): ..."),
+        ("def f(x='all'): ...", 'def f(x=""): ...'),
+        ("if a:\n    b()", "if (not (a)):\n    b()"),
+        ("if a:\n    raise B", "if a:\n    pass"),
+        ("x += a", "pass"),
+        ("self.x = a", "pass"),
+        ("def f():\n    return g(x)", "def f():\n    return None"),
+    ],
+)
+def test_a_small_fault_is_a_slip_of_one_sign_value_or_statement(text: str, fault: str) -> None:
+    assert fault in [mutant.source.decode() for mutant in slips(text)]
+
+
+@pytest.mark.parametrize("text", ["x = 'said'", "f('said')", "if TYPE_CHECKING:\n    import a", "x = f'{a:3}'"])
+def test_what_is_said_and_what_is_only_typed_is_no_place_for_a_slip(text: str) -> None:
+    assert [mutant for mutant in slips(text) if mutant.what != "a call was dropped"] == []
+
+
+def test_signs_and_values_come_before_whole_statements() -> None:
+    assert [one.what for one in slips("def f(x):\n    return x < 3")] == ["< became <=", "3 became 4", "returns None"]
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        pytest.param("x = a if a > b else b", 0, id="the larger of two"),
+        pytest.param("if a > b:\n    a = b", 0, id="not more than"),
+        pytest.param("x = a if a > b else c", 1, id="another value"),
+        pytest.param("if a > b:\n    a = b + 1", 1, id="more is done"),
+        pytest.param("if 0 < a <= b:\n    c()", 2, id="a chain"),
+        pytest.param("x = a == b", 0, id="no order"),
+        pytest.param("def f(a, b=3, *, c=True, d='all'): ...", 3, id="defaults of parameters"),
+        pytest.param("f(3, c=True)", 0, id="what is given"),
+    ],
+)
+def test_an_edge_is_where_a_comparison_decides_or_a_default_holds(text: str, edges: int) -> None:
+    assert sum(one.is_edge for one in slips(text)) == edges
+
+
+ALIVE = (
+    Mutant("a.py", 9, "< became <=", b"", is_edge=True),
+    Mutant("a.py", 9, "3 became 4", b""),
+    Mutant("a.py", 2, "x", b""),
+)
+
+
+def test_edges_are_asked_first() -> None:
+    text = TWENTY + "def last(x):\n    return x < 3\n"
+    found = mutants([("a.py", text, range(1, 100))], are_small=True)
+    assert len(found) == MOST and [one.is_edge for one in found] == [True] + [False] * (MOST - 1)
+
+
+def test_lines_that_no_test_holds_are_told_with_what_they_might_say_and_not_all() -> None:
+    tried = FaultsTried(5, ALIVE)
+    assert tried.told == "2 of 5 small faults in changed lines are noticed"
+    assert tried.unheld == (
+        "no test notices if line 2 of a.py is another: x",
+        "no test notices if line 9 of a.py is another: < became <=, 3 became 4",
+    )
+    many = FaultsTried(40, tuple(Mutant("a.py", line, "x", b"") for line in range(40)), ("tests/test_a.py",))
+    assert len(many.unheld) == 6 and many.unheld[-1] == "35 more changed lines are held by no test"
+    assert many.unheld[0] == "none of tests/test_a.py notices if line 0 of a.py is another: x"
+    assert many.told.endswith("as far as tests/test_a.py can tell") and FaultsTried().told == ""
+
+
+def test_only_an_edge_asks_for_a_test() -> None:
+    found = FaultsTried(5, ALIVE).untested_edge
+    assert found and (found.rule, found.remedy) == (EDGE, "write tests")
+    assert found.text == "no test notices if line 9 of a.py is another: < became <="
+    assert FaultsTried(5, ALIVE[1:]).untested_edge is None
+
+
 SOME = st.sampled_from(
     [
         "x = a == b",
@@ -310,13 +404,14 @@ SOME = st.sampled_from(
 @given(st.lists(SOME, min_size=1, max_size=8))
 def test_every_faulty_file_is_python_and_differs_in_one_place(parts: list[str]) -> None:
     text = "\n".join(parts)
-    for mutant in mutants([("a.py", text, range(1, 1000))], most=50):
+    for mutant in (*mutants([("a.py", text, range(1, 1000))], most=50), *slips(text)):
         assert ast.dump(ast.parse(mutant.source)) != ast.dump(ast.parse(text))
 
 
 @given(st.text())
 def test_no_text_makes_it_raise(text: str) -> None:
     mutants([("a.py", text, range(100))])
+    slips(text)
 
 
 # --- from the words alone ------------------------------------------------------------------------------------

@@ -525,9 +525,12 @@ def test_of_many_tests_it_is_said_how_many_are_not_named() -> None:
 def test_the_prompt_names_what_no_test_runs_and_what_is_wrong_with_the_tests() -> None:
     model = ScriptedModel([approve()])
     problem = Problem("untested", "nothing fails without the change", "ask owner")
-    covered = replace(GREEN, covered=70.0, covered_before=80.0, uncovered={"app.py": (6,)}, problems=(problem,))
+    unheld = "no test notices if line 7 of app.py is another: < became <="
+    covered = replace(
+        GREEN, covered=70.0, covered_before=80.0, uncovered={"app.py": (6,)}, problems=(problem,), unheld=(unheld,)
+    )
     review(model=model, evidence=covered)
-    for text in ("app.py: no test runs lines 6", "nothing fails without the change", "lower than before"):
+    for text in (unheld, "app.py: no test runs lines 6", "nothing fails without the change", "lower than before"):
         assert text in model.asked[0]
 
 

@@ -22,7 +22,7 @@ def risk(found: Evidence | None, reviewed: Reviewed | None) -> tuple[int, int, i
         return Severity.HIGH.rank + 1, 0, 0
     left_open = len(found.problems) + isinstance(reviewed.verdict if reviewed else None, Escalated)
     left_open += found.independent.startswith("disagrees")
-    return worst, left_open, sum(map(len, found.uncovered.values()))
+    return worst, left_open, sum(map(len, found.uncovered.values())) + len(found.unheld)
 
 
 def before_and_after(found: Evidence) -> list[str]:
@@ -39,7 +39,7 @@ def without_it(found: Evidence) -> list[str]:
         lines.append(f"fails without the change, passes with it: {few(found.proving, MOST_NAMED)}")
     lines += [f"a test from the task's words alone {found.independent}"] if found.independent else []
     lines += [f"ran with another hash seed, time zone and order, too: {found.elsewhere}"] if found.elsewhere else []
-    return lines
+    return [*lines, *([found.faults] if found.faults else [])]
 
 
 def cause_of(failure: Failure) -> str:
@@ -54,6 +54,7 @@ def unseen(found: Evidence) -> list[str]:
         for path, missed in found.uncovered.items()
         if missed
     ]
+    lines += found.unheld
     if found.covered is None and found.command:
         lines.append("which lines the tests run was not counted")
     lines += [f"{run.name} was {run.end}" for run in found.tools if run.end.startswith("not run")]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.analysis.expressions import Function, last_name
-from sisimpur.shared.model.evidence import Problem
+from sisimpur.shared.model.evidence import EDGE, Problem
+from sisimpur.shared.model.text import few
 
 MOST = 12
 LEAST_KILLED = 0.6  # of the planted faults
 LONGEST = 400_000  # characters of a file
+MOST_TOLD, MOST_NAMED = 5, 3  # lines that no test holds; files of tests
 TALK = ("print", "debug", "info", "warning", "error", "exception", "log")  # nobody tests what is said to a log
 
-OPPOSITES: dict[type[ast.cmpop], tuple[str, str]] = {
+OPPOSITES: dict[type[ast.cmpop], tuple[str, str]] = {  # operator -> its sign, and the sign that takes its place
     ast.Eq: ("==", "!="),
     ast.NotEq: ("!=", "=="),
     ast.Lt: ("<", ">="),
@@ -27,20 +29,76 @@ OPPOSITES: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Is: ("is", "is not"),
     ast.IsNot: ("is not", "is"),
 }
+NEIGHBOURS: dict[type[ast.cmpop], tuple[str, str]] = {
+    **OPPOSITES,
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+}
 SWAPPED: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.FloorDiv: "*", ast.Div: "*"}
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """`source`: the whole file, with the fault."""
+    """`source`: the whole file, with the fault. `is_edge`: wrong only where both sides of a comparison
+    are equal, or where a parameter is left out.
+    """
 
     path: str
     line: int
     what: str
     source: bytes
+    is_edge: bool = False
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line} {self.what}"
+
+
+@dataclass(frozen=True)
+class FaultsTried:
+    """What tests say of planted faults: how many were tried, and which none noticed.
+
+    `by`: the files of tests that were asked; empty: all. `seconds`: of the runs.
+    """
+
+    count: int = 0
+    survivors: tuple[Mutant, ...] = ()
+    by: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def told(self) -> str:
+        """In one line; empty: none was tried."""
+        asked = f", as far as {few(self.by, MOST_NAMED)} can tell" if self.by else ""
+        killed = self.count - len(self.survivors)
+        return f"{killed} of {self.count} small faults in changed lines are noticed{asked}" if self.count else ""
+
+    @property
+    def unheld(self) -> tuple[str, ...]:
+        """A line for each changed line with a fault that nobody noticed, some of them."""
+        return self._lines(self.survivors)
+
+    @property
+    def untested_edge(self) -> Problem | None:
+        """A limit is tested where a test stands on it, a default where a test leaves the parameter out.
+
+        There another one shows, and nowhere else.
+        """
+        lines = self._lines([one for one in self.survivors if one.is_edge])
+        return Problem(EDGE, "; ".join(lines), "write tests") if lines else None
+
+    def _lines(self, survivors: Iterable[Mutant]) -> tuple[str, ...]:
+        who = f"none of {few(self.by, MOST_NAMED)}" if self.by else "no test"
+        places: dict[tuple[str, int], list[str]] = {}
+        for one in survivors:
+            places.setdefault((one.path, one.line), []).append(one.what)
+        found = [
+            f"{who} notices if line {line} of {path} is another: {', '.join(whats)}"
+            for (path, line), whats in sorted(places.items())
+        ]
+        more = len(found) - MOST_TOLD
+        return (*found[:MOST_TOLD], *([f"{more} more changed lines are held by no test"] if more > 0 else []))
 
 
 @dataclass(frozen=True)
@@ -52,17 +110,25 @@ class _Edit:
     what: str
     path: str = ""
     file: str = ""
+    is_edge: bool = False
 
 
-def mutants(files: Sequence[tuple[str, str, Collection[int]]], most: int = MOST) -> tuple[Mutant, ...]:
-    """Return at most `most`, always the same ones, spread over the lines. `files`: (path, text, changed lines)."""
+def mutants(
+    files: Sequence[tuple[str, str, Collection[int]]], most: int = MOST, are_small: bool = False
+) -> tuple[Mutant, ...]:
+    """Return at most `most`, always the same ones, spread over the lines. `files`: (path, text, changed lines).
+
+    `are_small`: the slips that no look at the code catches, such as `<=` for `<`; edges come first, statements last.
+    """
     by_line: dict[tuple[str, int], list[_Edit]] = {}
     for path, text, lines in files:
-        for edit in _of_file(path, text, frozenset(lines)):
+        edits = _of_file(path, text, frozenset(lines), _slips if are_small else _faults)
+        for edit in sorted(edits, key=lambda edit: are_small and isinstance(edit.node, ast.stmt)):
             by_line.setdefault((path, edit.node.lineno), []).append(edit)
     rows = [by_line[place] for place in sorted(by_line)]
     rounds = ([row[number] for row in rows if number < len(row)] for number in range(max(map(len, rows), default=0)))
-    chosen = [edit for one in rounds for edit in _spread(one, most)][:most]
+    edges = _spread([edit for row in rows for edit in row if edit.is_edge], most)
+    chosen = [*edges, *(edit for one in rounds for edit in _spread(one, most) if not edit.is_edge)][:most]
     return tuple(mutant for edit in chosen if (mutant := _planted(edit)))
 
 
@@ -73,13 +139,15 @@ def _spread(found: list[_Edit], most: int) -> list[_Edit]:
     return [found[number * len(found) // most] for number in range(most)]
 
 
-def _of_file(path: str, text: str, lines: frozenset[int]) -> list[_Edit]:
+def _of_file(
+    path: str, text: str, lines: frozenset[int], edits_of: Callable[[ast.AST, ast.AST], Iterator[_Edit]]
+) -> list[_Edit]:
     if len(text) > LONGEST or text.startswith("\ufeff") or "\r" in text.replace("\r\n", ""):
         return []  # its lines are counted in another way
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            edits = _edits(ast.parse(text))
+            edits = (edit for node, owner in _with_owners(ast.parse(text)) for edit in edits_of(node, owner))
             return [replace(edit, path=path, file=text) for edit in edits if edit.node.lineno in lines]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
@@ -96,7 +164,7 @@ def _planted(edit: _Edit) -> Mutant | None:
         ast.parse(source)
     except (SyntaxError, ValueError):
         return None
-    return Mutant(edit.path, node.lineno, edit.what, source)
+    return Mutant(edit.path, node.lineno, edit.what, source, edit.is_edge)
 
 
 def unnoticed(survivors: Sequence[str], planted: int) -> Problem | None:
@@ -111,26 +179,72 @@ def unnoticed(survivors: Sequence[str], planted: int) -> Problem | None:
 # --- faults --------------------------------------------------------------------------------------------------
 
 
-def _edits(module: ast.Module) -> Iterator[_Edit]:
-    for node, owner in _with_owners(module):
-        match node:
-            case ast.Compare(ops=[op], comparators=[right]):
-                sign, opposite = OPPOSITES[type(op)]
-                yield _Edit(node, f"({_text(node.left)} {opposite} {_text(right)})", f"{sign} became {opposite}")
-            case ast.BinOp(op=operator) if type(operator) in SWAPPED:
-                sign = SWAPPED[type(operator)]
-                yield _Edit(node, f"({_text(node.left)} {sign} {_text(node.right)})", f"arithmetic became {sign}")
-            case ast.BoolOp():
-                sign = "or" if isinstance(node.op, ast.And) else "and"
-                yield _Edit(node, f"({f' {sign} '.join(map(_text, node.values))})", f"became {sign}")
-            case ast.UnaryOp(op=ast.Not()):
-                yield _Edit(node, f"bool({_text(node.operand)})", "not was dropped")
-            case ast.Constant() if not isinstance(owner, ast.Expr | ast.JoinedStr | ast.FormattedValue):
-                yield from _other_constant(node)
-            case ast.Return(value=value) if value is not None and not _is_none(value):
-                yield _Edit(node, "return None", "returns None")
-            case ast.Expr(value=ast.Call(func=function)) if last_name(function) not in TALK:
-                yield _Edit(node, "pass", "a call was dropped")
+def _faults(node: ast.AST, owner: ast.AST) -> Iterator[_Edit]:
+    """Coarse ones: a test that is about these lines at all notices."""
+    match node:
+        case ast.Compare():
+            yield from _compared(node, OPPOSITES)
+        case ast.Constant() if not isinstance(owner, ast.Expr | ast.JoinedStr | ast.FormattedValue):
+            yield from _other_constant(node)
+        case _:
+            yield from _in_common(node)
+
+
+def _slips(node: ast.AST, owner: ast.AST) -> Iterator[_Edit]:
+    """Small ones. Texts are said to people, and count only as the default of a parameter."""
+    match node:
+        case ast.Compare() if not _picks(node, owner):
+            yield from _compared(node, NEIGHBOURS)
+        case ast.Constant() if not isinstance(owner, ast.Expr | ast.JoinedStr | ast.FormattedValue):
+            yield from _other_value(node, is_default=isinstance(owner, ast.arguments))
+        case ast.If(test=test) | ast.IfExp(test=test) if last_name(test) not in ("", "TYPE_CHECKING"):
+            yield _Edit(test, f"(not {_text(test)})", "the condition was negated")
+        case ast.Raise() | ast.AugAssign() | ast.Delete() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            yield _Edit(node, "pass", "the statement was dropped")
+        case _:
+            yield from _in_common(node)
+
+
+def _other_value(node: ast.Constant, is_default: bool) -> Iterator[_Edit]:
+    value = node.value
+    if type(value) is int:
+        yield _Edit(node, str(value + 1), f"{value!r:.20} became {value + 1!r:.20}", is_edge=is_default)
+    elif is_default or not isinstance(value, str):
+        yield from (replace(edit, is_edge=is_default) for edit in _other_constant(node))
+
+
+def _in_common(node: ast.AST) -> Iterator[_Edit]:
+    match node:
+        case ast.BinOp(op=operator) if type(operator) in SWAPPED:
+            sign = SWAPPED[type(operator)]
+            yield _Edit(node, f"({_text(node.left)} {sign} {_text(node.right)})", f"arithmetic became {sign}")
+        case ast.BoolOp():
+            sign = "or" if isinstance(node.op, ast.And) else "and"
+            yield _Edit(node, f"({f' {sign} '.join(map(_text, node.values))})", f"became {sign}")
+        case ast.UnaryOp(op=ast.Not()):
+            yield _Edit(node, f"bool({_text(node.operand)})", "not was dropped")
+        case ast.Return(value=value) if value is not None and not _is_none(value):
+            yield _Edit(node, "return None", "returns None")
+        case ast.Expr(value=ast.Call(func=function)) if last_name(function) not in TALK:
+            yield _Edit(node, "pass", "a call was dropped")
+
+
+def _compared(node: ast.Compare, signs: Mapping[type[ast.cmpop], tuple[str, str]]) -> Iterator[_Edit]:
+    """One for each operator of a chain."""
+    for place, op in enumerate(node.ops):
+        said = [OPPOSITES[type(one)][0] for one in node.ops]
+        sign, said[place] = signs[type(op)]
+        rest = "".join(f" {one} {_text(right)}" for one, right in zip(said, node.comparators, strict=True))
+        is_edge = signs is NEIGHBOURS and isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+        yield _Edit(node, f"({_text(node.left)}{rest})", f"{sign} became {said[place]}", is_edge=is_edge)
+
+
+def _picks(node: ast.Compare, owner: ast.AST) -> bool:
+    """`a if a > b else b`, `if a > b: a = b`: where both are equal it does not matter which is taken."""
+    match owner:
+        case ast.IfExp(body=one, orelse=other) | ast.If(body=[ast.Assign(targets=[one], value=other)], orelse=[]):
+            return {*map(ast.unparse, (one, other))} == {*map(ast.unparse, (node.left, *node.comparators))}
+    return False
 
 
 def _with_owners(module: ast.Module) -> Iterator[tuple[ast.AST, ast.AST]]:

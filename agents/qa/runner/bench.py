@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -215,7 +215,7 @@ class BoxBench:
             env=_with_ours(_variables(order, environment.env))
             if order.programs
             else _variables(order, environment.env),
-            limits=self.limits,
+            limits=replace(self.limits, seconds=min(order.limit, self.limits.seconds)) if order.limit else self.limits,
             private={JOB: JOB_MB},
             under={JOB: near.folder},
         )

@@ -1,5 +1,7 @@
 """Times of a first run -> the old files of tests that a second one, in other surroundings, has time for. Pure.
 
+Below: what there is time for where faults are planted in the changed lines.
+
 A second run begins a runner anew, too: that is a part of what it may take. New tests run there in any case, and first.
 """
 
@@ -44,6 +46,36 @@ def told(ran: Collection[str], took: Mapping[str, float]) -> str:
         return f"all {len(took)} files of tests"
     part = sum(took.get(file, 0.0) for file in ran) / (sum(took.values()) or 1.0)
     return f"{len(took.keys() & ran)} of {len(took)} files of tests, {part:.0%} of the time that tests take"
+
+
+FAULTS_SHARE = 0.4  # of the time of the first run, for all planted faults together
+FAULTS_LEAST = 20.0  # seconds, where that is less: a dozen starts of a runner, on a busy machine
+SHORT = 1.0  # seconds of all tests, which then are all asked
+HANGS = 5.0, 5.0  # a run that takes so many times as long as it should, and so many seconds more, has noticed
+
+
+def room_for_faults(whole: float) -> float:
+    """Seconds for the runs of all planted faults. `whole`: of the first run."""
+    return max(FAULTS_SHARE * whole, FAULTS_LEAST)
+
+
+def asked_of_faults(
+    took: Mapping[str, float], brought: Collection[str], near: Callable[[], Collection[str]]
+) -> tuple[str, ...]:
+    """Files of tests that a fault is shown to: new ones, and those that know what is changed. Empty: all of them.
+
+    All, too, if they are quick, or nobody knows which of them know it.
+    """
+    if not took or sum(took.values()) <= SHORT or not (known := near()):
+        return ()
+    chosen = {*known, *brought}
+    return () if chosen >= took.keys() else tuple(sorted(chosen))
+
+
+def of_one_fault(took: Mapping[str, float], whole: float, files: Collection[str]) -> float:
+    """Seconds that a run of these files (none named: of all) takes, with the start of its runner."""
+    tests = sum(took.values())
+    return max(0.0, whole - tests) + (sum(took.get(file, 0.0) for file in files) if files else tests)
 
 
 def sayable(files: Iterable[str]) -> bool:

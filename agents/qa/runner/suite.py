@@ -45,7 +45,8 @@ class SuiteOrder:
     run, all if empty. `cover`: whether the executed lines are counted. `programs`: whether the command finds our own
     programs, such as linters, behind those of the environment. `time`: whether each test says how long its body took,
     or all of it. `elsewhere`: in other surroundings, with another hash seed and time zone, and the files in the order
-    of `only`; pytest's in the opposite order, if all are run.
+    of `only`; pytest's in the opposite order, if all are run. `limit`: seconds, where a fault is planted that may make
+    it hang; 0: as long as any run may take.
     """
 
     commit: str
@@ -56,6 +57,7 @@ class SuiteOrder:
     programs: bool = False
     time: Literal["", "body", "all"] = ""
     elsewhere: bool = False
+    limit: float = 0.0
 
 
 @dataclass(frozen=True)
