@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.repo.committer import Author, Committed, Committer
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
@@ -59,7 +60,7 @@ def measured(root: Path, size: int) -> tuple[float, float, float]:
 
     def commit() -> None:
         ref = f"refs/attempts/bench.a{next(attempts)}"
-        made = committer.commit(box, base=base, ref=ref, message="Work", scope=Scope(), now=NOW)
+        made = committer.commit(box, base=base, ref=ref, text=CommitText("Work"), scope=Scope(), now=NOW)
         assert isinstance(made, Committed) and len(made.changed) == EDITED
 
     return fetch, check_out, took(commit)

@@ -26,6 +26,7 @@ from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.model.work import Branch, Run
+from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.repo.committer import Author, Committed, Committer
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
@@ -128,7 +129,9 @@ class Place:
         task = case.spec
         scope = Scope(task.files, (*task.new_files, *written), guards=task.guards)
         ref = f"refs/attempts/{name}"
-        made = self._committer.commit(folder, base=self.base, ref=ref, message=task.title, scope=scope, now=NOW)
+        made = self._committer.commit(
+            folder, base=self.base, ref=ref, text=CommitText(task.title), scope=scope, now=NOW
+        )
         assert isinstance(made, Committed), f"{case.id} changes nothing"
         return Branch(f"agents/{case.id}", self.base, made.sha, made.changed, made.protected)
 

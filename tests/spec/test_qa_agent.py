@@ -879,7 +879,10 @@ def test_an_edge_that_no_test_stands_on_is_told_and_needs_a_test(stage: Stage) -
 
 def test_where_tests_hold_every_changed_line_nothing_is_told(stage: Stage) -> None:
     found = stage.given_change({"shop.py": FEW, "tests/test_shop.py": NEAR}).check()
-    assert found.problems == found.unheld == () and found.faults == "4 of 4 small faults in changed lines are noticed"
+    assert (found.problems, found.unheld) == (
+        (),
+        (),
+    ) and found.faults == "4 of 4 small faults in changed lines are noticed"
 
 
 def test_qa_is_asked_for_a_test_on_the_edge_once(stage: Stage) -> None:
@@ -905,7 +908,7 @@ def test_lines_that_no_test_runs_and_the_same_code_get_no_fault(stage: Stage) ->
     stage.given_change({"shop.py": FEW, "tests/test_shop.py": FAR})
     counts(stage, [], [3])
     stage.check()
-    assert {order.overlay["shop.py"].splitlines()[2] for order in stage.bench.faults} == {b"        return 0"}
+    assert {(order.overlay["shop.py"] or b"").splitlines()[2] for order in stage.bench.faults} == {b"        return 0"}
     stage.bench.faults.clear()
     stage.given_change({"shop.py": SHOP + "# the total\n"}).check(task=replace(TASK, title="Refactor the total"))
     assert stage.bench.faults == []
