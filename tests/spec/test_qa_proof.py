@@ -38,7 +38,7 @@ RIGHT = {
     ),
     "a new function raises": (
         SHOP + "\ndef check(cents):\n    if cents < 0:\n        raise ValueError\n",
-        "from shop import check\n\ndef test_new():\n    try:\n        check(-1)\n"
+        "from shop import check\n\ndef test_new():\n    check(0)\n    try:\n        check(-1)\n"
         "    except ValueError:\n        return\n    raise AssertionError('it takes less than nothing')\n",
     ),
     "a new generator": (
