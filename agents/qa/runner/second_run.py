@@ -49,7 +49,7 @@ def told(ran: Collection[str], took: Mapping[str, float]) -> str:
 
 
 FAULTS_SHARE = 0.4  # of the time of the first run, for all planted faults together
-FAULTS_LEAST = 20.0  # seconds, where that is less: a dozen starts of a runner, on a busy machine
+FAULTS_LEAST = 4.0  # seconds, where that is less: a few starts of a runner
 SHORT = 1.0  # seconds of all tests, which then are all asked
 HANGS = 5.0, 5.0  # a run that takes so many times as long as it should, and so many seconds more, has noticed
 
