@@ -44,6 +44,9 @@ LOADED_LATE = (
         "sisimpur.agents.devops.drivers.backup",
         "sisimpur.agents.devops.drivers.health_checker",
     ),
+    *("genai_prices.validation", "opentelemetry.propagate", "statistics"),
+    *(f"sisimpur.agents.{role}.agent" for role in ("coder", "planner", "qa", "reviewer")),
+    *("sisimpur.agents.qa.test_writer", "sisimpur.agents.qa.survey.other_suites"),
     *("sisimpur.shared.forge.github_forge", "sisimpur.shared.forge.local_forge", "sisimpur.shared.money.meter.server"),
 )
 LONGEST_ORDER = 200_000  # bytes; the kernel takes no longer message

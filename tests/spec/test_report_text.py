@@ -461,7 +461,8 @@ def pages(text: str) -> list[str]:
 
 @given(MARKED.filter(lambda text: text.strip() not in ("", "`")))
 def test_no_mark_of_a_title_changes_what_a_page_is_built_of(text: str) -> None:
-    assert [*map(built, pages(text))] == [*map(built, pages("plain"))]
+    plain = "p" * len(as_said(text))  # what is longer may be cut sooner
+    assert [*map(built, pages(text))] == [*map(built, pages(plain))]
 
 
 @pytest.mark.parametrize(
