@@ -360,7 +360,7 @@ def compose_findings(records: Records) -> Iterator[SetupFinding]:
     place = records.home.mirror(target.name)
     if target.file.deploy.driver != "compose" or not place.is_dir():
         return
-    mirror = Mirror(place, Remote(str(place)))
+    mirror = Mirror.at(place)
     try:
         if head := mirror.head(target.file.branch):
             yield _finding(list(dict.fromkeys(_problems(records, mirror, head))), target.file.deploy.compose_file, head)

@@ -49,7 +49,6 @@ from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
 from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
 from sisimpur.shared.model.change import needs_owner
-from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.record.metrics_reader import MetricDays
 from sisimpur.shared.repo.mirror_commits import subjects
@@ -113,7 +112,7 @@ class Assembly:
 
     @cached_property
     def _runs(self) -> AgentRuns:
-        return AgentRuns(self._records.journal, self._session, self._parts.log)
+        return AgentRuns(self._records.journal, self._records.activity, self._session, self._parts.log)
 
     @cached_property
     def _books(self) -> Bookkeeping:
@@ -130,11 +129,6 @@ class Assembly:
     @cached_property
     def _breaker(self) -> CircuitBreaker:
         return CircuitBreaker(self._session.clock, self._records.spending, self._policy.budget.day)
-
-    @cached_property
-    def _caps(self) -> Caps:
-        budget = self._policy.budget
-        return Caps(budget.task, budget.day, budget.month)
 
     def _snapshot(self) -> Snapshot:
         """Where the tasks stand, for whoever shows it."""
@@ -375,7 +369,8 @@ class Assembly:
 
     @cached_property
     def _money(self) -> MoneyBooks:
-        return MoneyBooks(self._records.spending, self._parts.savings, self._caps, MetricDays(self._records.db))
+        caps = self._policy.budget.caps
+        return MoneyBooks(self._records.spending, self._parts.savings, caps, MetricDays(self._records.db))
 
     @cached_property
     def _progress(self) -> ProgressFile:
