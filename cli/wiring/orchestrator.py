@@ -145,10 +145,6 @@ class Assembly:
         goal = next((goal for goal in (vision.goals if vision else ()) if goal.id == known.goal_id), None)
         return GoalEnds(self._records.goal_books).wish(goal) if goal else ""
 
-    def _guards(self) -> tuple[str, ...]:
-        """Patterns of what the owner says now not to touch."""
-        return tuple(pattern for guard in self._records.plans.guards() for pattern in guard.patterns)
-
     # -- memory, roadmap, plan --------------------------------------------------------------------------------
 
     @cached_property
@@ -297,7 +293,7 @@ class Assembly:
             self._policy.merge.policy,
             self._policy.capacity.open_pulls,
             self._records.wanted,
-            self._guards,
+            self._records.plans.guarded,
             lambda: unseen(self._records.plans.guards(), self._session.day()),
         )
         look = Look(rules, self._facts, self._transitions, self._breaker, self._pool, lambda: self._deploys.waits)
@@ -328,7 +324,7 @@ class Assembly:
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
         delivery = Delivery(records.journal, code.mirror, code.forge, self._clean)
         deliveries = Deliveries(delivery, records.spending, records.wanted, records.words)
-        return Acts(gates, review, coding, deliveries, self._guards, self._books)
+        return Acts(gates, review, coding, deliveries, self._records.plans.guarded, self._books)
 
     @cached_property
     def _hearing(self) -> Hearing:

@@ -13,13 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sisimpur.shared.model.naming import VERSION
-from sisimpur.shared.model.text import acts_nowhere, legible, one_line
+from sisimpur.shared.model.text import CALLS, TRAILERS, acts_nowhere, legible, one_line
 from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 LONGEST_SUBJECT = 72  # characters, as git's own tools show it
 LONGEST_MESSAGE = 20_000
-KEYS = ("Goal", "Task", "Attempt", "Model", "Prompt-Digest", "Team-Version")  # in this order
-TRAILER = re.compile(rf"({'|'.join(KEYS)}): (\S.*)")
+TRAILER = re.compile(rf"({'|'.join(TRAILERS)}): (\S.*)")
 
 PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.FIX: "fix",
@@ -40,9 +39,7 @@ KINDS = (  # words of a title whose kind nobody said, the first that fits; else 
 )
 ACTS = (  # in a commit at a forge
     (re.compile(r"[a-z]*(?:https?|ftp):/{2,}(?=[^\s/])", re.IGNORECASE), ""),
-    (re.compile(r"(?<![A-Za-z0-9_])@(?=\w)"), "@ "),
-    (re.compile(r"#(?=\d)"), "# "),  # fixes #1
-    (re.compile(r"\b(gh-)(?=\d)", re.IGNORECASE), r"\1 "),
+    (CALLS, r"\1 "),
     (re.compile(r"\bwww\.(?=\S)", re.IGNORECASE), "www. "),
     (re.compile(r"^---(?=\s|\Z)", re.MULTILINE), "- - -"),  # git takes what comes after it for a patch
 )
@@ -61,7 +58,7 @@ class CommitText:
         said = inert(clean(self.said)).strip()[:LONGEST_MESSAGE].rstrip()
         subject, end, body = said.partition("\n")
         named = f"{subject} (#{self.pull})" if self.pull else subject
-        values = {key: one_line(clean(self.trailers.get(key, ""))) for key in KEYS}
+        values = {key: one_line(clean(self.trailers.get(key, ""))) for key in TRAILERS}
         below = "\n".join(f"{key}: {value}" for key, value in values.items() if value)
         return "\n\n".join(filter(None, (f"{named}{end}{body}", below))) + "\n"
 

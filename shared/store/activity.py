@@ -20,7 +20,7 @@ from sisimpur.shared.machine.charging import charged
 from sisimpur.shared.machine.pressure import MachineReading
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.model.work import ResourceUse, Run
-from sisimpur.shared.store.database import Database, Form
+from sisimpur.shared.store.database import Database, Form, when
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
@@ -214,9 +214,9 @@ class Epochs:
 
 
 def _epoch(row: sqlite3.Row) -> Epoch:
-    began, ready = datetime.fromisoformat(row["began_at"]), _when(row["ready_at"])
-    seen = _when(row["seen_at"]) or ready or began
-    ended, waits = _when(row["ended_at"]), _read(WAITS, row["waits_json"], ())
+    began, ready = datetime.fromisoformat(row["began_at"]), when(row["ready_at"])
+    seen = when(row["seen_at"]) or ready or began
+    ended, waits = when(row["ended_at"]), _read(WAITS, row["waits_json"], ())
     machine = _read(MACHINE, row["machine_json"], None)
     return Epoch(row["number"], row["pid"], began, ready, seen, ended, row["how"], waits, machine)
 
@@ -227,7 +227,3 @@ def _read(form: Form[Told], text: str, otherwise: Else) -> Told | Else:
         return form.validate_json(text) if text else otherwise
     except ValidationError:
         return otherwise
-
-
-def _when(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None

@@ -39,6 +39,7 @@ from sisimpur.shared.machine.charging import Charge, charge_run
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.sandbox import box_calls
 from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
+from sisimpur.shared.sandbox.box_job import MB
 from sisimpur.shared.sandbox.watchdog import watchdog
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import remove_folder
@@ -52,7 +53,6 @@ WEEK = 7 * 24 * 3600.0  # seconds
 WHOLE_MEMORY, WHOLE_PROCESSES = 16 * MEMORY, 4 * PROCESSES  # of the box; few tasks take much
 MOST_GIVEN = 200  # tasks; then a new server, as memory that is once touched is never shared again
 MOST_FAILURES = 3  # starts that fail, one after the other
-MB = 1 << 20
 
 
 @dataclass(frozen=True)
