@@ -23,7 +23,7 @@ _OPEN: set[object] = set()  # a token for each box of this process that runs now
 
 @contextmanager
 def charged() -> Iterator[Charge]:
-    """All that boxes take meanwhile, if this thread starts them."""
+    """Collect what boxes take meanwhile, if this thread starts them."""
     charge = Charge()
     token = _CHARGED.set(charge)
     try:

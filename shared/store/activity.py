@@ -116,7 +116,7 @@ class Activity:
         return tuple(end for end in ends if not end.reason.startswith(NO_PROBLEM))
 
     def taken(self, day: str) -> ResourceUse:
-        """By all boxes of the runs of a day that have ended."""
+        """Sum up what the boxes of a day took, as far as their runs have ended."""
         row = self._db.row(
             "select coalesce(sum(cpu_s), 0.0) as cpu, coalesce(max(memory), 0) as memory,"
             " coalesce(sum(written), 0) as written from agent_runs where day = ?",
