@@ -23,9 +23,7 @@ class Messenger:
     book: NoticeRepository
     notifiers: Sequence[Notifier]
     tell: Callable[[str], None]
-    problems: list[str] = field(
-        default_factory=list
-    )  # what the owner has to correct; such a service is not asked again
+    problems: list[str] = field(default_factory=list)  # the owner's to correct; such a service is not asked again
     _shut: dict[str, datetime] = field(default_factory=dict)  # service -> it takes nothing before
 
     def send(self, notice: Notice, now: datetime, as_news: bool = True) -> None:
