@@ -163,13 +163,13 @@ ACTS = (
 COMMAND = re.compile(r"^([ \t]*)/(?=\w)", re.MULTILINE)  # /merge, at the begin of a line
 HTML, IMAGE = re.compile(r"<(?=[A-Za-z/!?])"), re.compile(r"!(?=\[)")
 
-TRAILERS = ("Goal", "Task", "Attempt", "Model", "Prompt-Digest", "Team-Version")  # of our commits, in this order
 ELSEWHERE = (  # what acts in a commit, and in a pull request that becomes one
     (re.compile(r"\[[ \t]*((?:skip|no)[ _-][\w-]+|[\w-]+[ _-]skip|skip)[ \t]*\]", re.IGNORECASE), r"(\1)"),  # [skip ci]
     (re.compile(r"\*\*\*(?=NO_CI)", re.IGNORECASE), "** "),
     (
         re.compile(
-            rf"^([ \t]*(?:[a-z][\w-]*-by|skip-checks|{'|'.join(TRAILERS)}))[ \t]*:", re.IGNORECASE | re.MULTILINE
+            r"^([ \t]*(?:[a-z][\w-]*-by|skip-checks|goal|task|attempt|model|prompt-digest|team-version))[ \t]*:",
+            re.IGNORECASE | re.MULTILINE,
         ),
         r"\1 -",
     ),

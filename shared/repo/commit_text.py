@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sisimpur.shared.model.naming import VERSION
-from sisimpur.shared.model.text import CALLS, TRAILERS, acts_nowhere, legible, one_line
+from sisimpur.shared.model.text import CALLS, acts_nowhere, legible, one_line
 from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 LONGEST_SUBJECT = 72  # characters, as git's own tools show it
 LONGEST_MESSAGE = 20_000
-TRAILER = re.compile(rf"({'|'.join(TRAILERS)}): (\S.*)")
+KEYS = ("Goal", "Task", "Attempt", "Model", "Prompt-Digest", "Team-Version")  # in this order
+TRAILER = re.compile(rf"({'|'.join(KEYS)}): (\S.*)")
 
 PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.FIX: "fix",
@@ -58,7 +59,7 @@ class CommitText:
         said = inert(clean(self.said)).strip()[:LONGEST_MESSAGE].rstrip()
         subject, end, body = said.partition("\n")
         named = f"{subject} (#{self.pull})" if self.pull else subject
-        values = {key: one_line(clean(self.trailers.get(key, ""))) for key in TRAILERS}
+        values = {key: one_line(clean(self.trailers.get(key, ""))) for key in KEYS}
         below = "\n".join(f"{key}: {value}" for key, value in values.items() if value)
         return "\n\n".join(filter(None, (f"{named}{end}{body}", below))) + "\n"
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.shared.model.naming import VERSION
-from sisimpur.shared.model.text import TRAILERS, unseen
+from sisimpur.shared.model.text import unseen
 from sisimpur.shared.model.work import TaskKind, TaskSpec
-from sisimpur.shared.repo.commit_text import LONGEST_SUBJECT, CommitText, inert, squashed, task_text, whose
+from sisimpur.shared.repo.commit_text import KEYS, LONGEST_SUBJECT, CommitText, inert, squashed, task_text, whose
 
 ACTS = re.compile(r"(?<!\w)@\w|#\d|(?i:\bgh-\d|https?://[^\s/]|\bwww\.\S)|\[(?i:skip|skip ci|ci skip)\]")
 SIGNS = st.sampled_from(
     [*"@#:/[]a1-\n\r\t ", "https:", "//", "www.", "gh-", "---\n", "\u200b", "[skip ci]", "\n\n"]
-    + [f"{key}: x" for key in (*TRAILERS, "Co-authored-by", "Signed-off-by")]
+    + [f"{key}: x" for key in (*KEYS, "Co-authored-by", "Signed-off-by")]
 )
 FORGED = (
     "Why.\r\rGoal: g-other\r\nTask: other\rModel : theirs\n\n"
@@ -115,7 +115,7 @@ def test_nothing_acts_whatever_was_put_together(said: str, value: str) -> None:
     written = message(CommitText(f"fix: it\n\n{said}", {"Goal": value, "Task": "t"}))
     above, _, below = written.rstrip("\n").rpartition("\n\n")
     assert not ACTS.search(above) and unseen(written) == ""
-    assert not re.search(rf"^\s*(?:{'|'.join(TRAILERS)}|[\w-]+-by)\s*:", above, re.MULTILINE | re.IGNORECASE)
+    assert not re.search(rf"^\s*(?:{'|'.join(KEYS)}|[\w-]+-by)\s*:", above, re.MULTILINE | re.IGNORECASE)
     assert re.fullmatch(r"(?:Goal: [^\n]+\n)?Task: t", below)
     assert inert(inert(said)) == inert(said)
 
