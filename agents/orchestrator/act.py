@@ -113,7 +113,7 @@ class Acts:
                 MergeQueue(self.review, self.gates, self.books).test([snapshot.known[task] for task in tasks])
             case CancelTask(task, why):
                 self.books.tell(f"{task}: out of the queue, {why}")
-                self.gates.give_up(snapshot.known[task], why)
+                self.gates.ends.give_up(snapshot.known[task], why)
                 self.books.transitions.move(task, _card(task, snapshot).state, Event.GOAL_REMOVED, why, outcome="void")
             case GiveUp(task):
                 self._give_up(task, snapshot)
@@ -147,7 +147,7 @@ class Acts:
         gates, known = self.review.gates, snapshot.known[task]
         if event in ENDS_A_PULL:
             words = _because(gates, task) if event is Event.CANCELLED else ""
-            self.gates.give_up(known, f"{event}{f': {words}' if words else ''}")
+            self.gates.ends.give_up(known, f"{event}{f': {words}' if words else ''}")
         gates.withdraw(task)
         self.books.transitions.begins_anew(task)
         words = _because(gates, task)
@@ -165,7 +165,7 @@ class Acts:
         known = snapshot.known[task]
         futile = known.tried.futile
         why = futile or f"given up after {len(notes)} attempts: {known.tried.exhausted(snapshot.board.limits)}"
-        self.gates.give_up(known, why)
+        self.gates.ends.give_up(known, why)
         if self._is_given_back(known):
             self.books.transitions.move(task, State.BACKLOG, Event.GIVEN_BACK, why)
             self.books.tell(f"{task}: given back to the planner: {why}")
@@ -223,7 +223,7 @@ class Acts:
                 self.books.tell(f"{task}: {text}; sent back to the coder")
                 self.books.transitions.move(task, State.IN_PROGRESS, Event.STUMBLED, text, outcome="sent back")
             case AlreadyThere():
-                self.gates.give_up(snapshot.known[task], f"the same change is on {into} already")
+                self.gates.ends.give_up(snapshot.known[task], f"the same change is on {into} already")
                 self.books.transitions.move(
                     task, State.IN_PROGRESS, Event.DONE_BY_OWNER, "its change is there already", "void"
                 )
@@ -234,7 +234,7 @@ class Acts:
         spec, known = _spec(_card(task, snapshot)), snapshot.known[task]
         pull = self.review.pulls.known.get(task)
         if pull and self._ended_unnoted(task, pull):
-            self.gates.owner_ended(known, pull, State.BACKLOG)
+            self.gates.ends.owner_ended(known, pull, State.BACKLOG)
             return
         if self.gates.takes_up_again(known, spec.asked):
             return

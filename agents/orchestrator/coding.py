@@ -127,7 +127,7 @@ class Coding:
         self.books.tell(f"{spec.id}: {known.branch} as one change on {main}")
         number = self.books.journal.attempts(spec.id)[-1].number
         if isinstance(self.content.gather(spec, number, tip, base, self.books.now()), AlreadyThere):
-            self.gates.give_up(known, f"all of it is on {main} already")
+            self.gates.ends.give_up(known, f"all of it is on {main} already")
             self._end(spec.id, "void", "its change is there already", Event.DONE_BY_OWNER)
 
     def _engine(self) -> CodesTask:

@@ -17,14 +17,15 @@ from sisimpur.shared.machine.pressure import Tight, forbids
 from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
 from sisimpur.shared.model.schedule import (
     WORK,
+    Backoff,
     Due,
     Outlook,
     Ran,
     Schedule,
     Standing,
     Wait,
-    back_off,
     clock_is_behind,
+    failed_again,
     outlook,
 )
 from sisimpur.shared.system.clock import Clock
@@ -105,21 +106,6 @@ class Outside:
     tight: Callable[[], Sequence[Tight]] = field(default=lambda: ())
 
 
-@dataclass(frozen=True)
-class Failed:
-    """How often a phase has failed since we began, and until when it is not tried again."""
-
-    times: int = 0
-    since: datetime | None = None
-    until: datetime | None = None
-
-    def may_try(self, now: datetime) -> bool:
-        """A clock that was set back makes nobody wait longer."""
-        if self.since is None or self.until is None:
-            return True
-        return self.times < MOST_TRIES and not self.since <= now < self.until
-
-
 class Daemon:
     def __init__(self, orchestrator: Orchestrator, schedule: Schedule, outside: Outside) -> None:
         self._orchestrator = orchestrator
@@ -132,10 +118,9 @@ class Daemon:
         self._vision = VisionWatch(orchestrator.phases.reading.path, self.session.clock)
         self._ends: End | None = None  # nothing new is begun; when the pool is idle, that is how it ends
         self._heard: datetime | None = None
-        self._failed: dict[tuple[str, str], Failed] = {}  # phases of one day, by day and name
+        self._failed: dict[tuple[str, str], Backoff] = {}  # phases of one day, by day and name
         self._trouble = ""  # the words of the last one
-        self._troubles = 0
-        self._rests: tuple[datetime, datetime] | None = None  # from, until
+        self._rests: Backoff | None = None
         self._waits: tuple[Wait, ...] = ()  # as the last step found it
 
     def serve(self) -> End:
@@ -174,7 +159,7 @@ class Daemon:
             self._troubled(self._orchestrator.telling.kept(bug))
         else:
             if not (self.pool.busy or self._is_troubled()):  # what was begun may fail again
-                self._troubles, self._trouble = 0, ""
+                self._rests, self._trouble = None, ""
         return None
 
     def _wake(self) -> None:
@@ -210,7 +195,8 @@ class Daemon:
         return "begun" if ran.standing == "failed" and self._may_try(day, name) else ran.standing
 
     def _may_try(self, day: str, name: str) -> bool:
-        return self._failed.get((day, name), Failed()).may_try(self.session.now())
+        failed = self._failed.get((day, name))
+        return failed is None or (failed.times < MOST_TRIES and not failed.lasts(self.session.now()))
 
     # -- phases -----------------------------------------------------------------------------------------------
 
@@ -266,11 +252,9 @@ class Daemon:
                 return
 
     def _fail(self, day: str, name: str) -> None:
-        times = self._failed.get((day, name), Failed()).times + 1
         of_the_day = {key: failed for key, failed in self._failed.items() if key[0] == day}
-        now = self.session.now()
-        rest = back_off(times - 1, PHASE_RESTS, PHASE_RESTS_MOST)
-        self._failed = of_the_day | {(day, name): Failed(times, now, now + rest)}
+        failed = failed_again(of_the_day.get((day, name)), self.session.now(), PHASE_RESTS, PHASE_RESTS_MOST)
+        self._failed = of_the_day | {(day, name): failed}
 
     # -- work -------------------------------------------------------------------------------------------------
 
@@ -316,7 +300,7 @@ class Daemon:
         if self._ends:
             return ()
         if self._rests and self._is_troubled():
-            return (Wait("trouble", *self._rests, self._trouble),)
+            return (Wait("trouble", self._rests.since, self._rests.until, self._trouble),)
         return self._waits
 
     def _obstacles(self) -> Iterator[Wait]:
@@ -324,9 +308,10 @@ class Daemon:
         if found := self._forbidden():
             yield Wait("machine", min(one.since for one in found), why=", ".join(one.words for one in found))
         if self._is_held() and PHASE not in self.pool.busy:
-            failed = self._failed.get((self.session.day(), "morning"), Failed())
+            failed = self._failed.get((self.session.day(), "morning"))
             rested = self._vision.since + REST if self._vision.since else None
-            yield Wait("vision", self._vision.since, failed.until if self._vision.has_rested else rested)
+            again = failed.until if failed else None
+            yield Wait("vision", self._vision.since, again if self._vision.has_rested else rested)
 
     def _idle(self, seen: Outlook, rest: Rest | None) -> Iterator[Wait]:
         """There is nothing to do: until the next attempt at a task, or the next time of the schedule."""
@@ -338,14 +323,11 @@ class Daemon:
     # -- troubles ---------------------------------------------------------------------------------------------
 
     def _is_troubled(self) -> bool:
-        return self._rests is not None and self._rests[0] <= self.session.now() < self._rests[1]
+        return self._rests is not None and self._rests.lasts(self.session.now())
 
     def _troubled(self, words: str) -> None:
         """Told once; tried again later, and later each time."""
-        rest = back_off(self._troubles, TROUBLE_RESTS, TROUBLE_RESTS_MOST)
-        self._troubles += 1
-        now = self.session.now()
-        self._rests = now, now + rest
+        self._rests = failed_again(self._rests, self.session.now(), TROUBLE_RESTS, TROUBLE_RESTS_MOST)
         if words != self._trouble:
             self._trouble = words
             self._orchestrator.telling.trouble(words)

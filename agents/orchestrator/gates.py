@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
 from sisimpur.agents.orchestrator.board import merge_queue
-from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
+from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
 from sisimpur.agents.orchestrator.board.writing import IndependentTest, written_tests
 from sisimpur.agents.orchestrator.gate_books import GateBooks, number_of_attempt
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, too_early
 from sisimpur.agents.orchestrator.publishing import gate_text
-from sisimpur.agents.orchestrator.publishing.publishing import Address
-from sisimpur.agents.orchestrator.vision.issue_goals import number_of
-from sisimpur.shared.forge.forge import ForgeRefused, Pull, PullNotReady
+from sisimpur.agents.orchestrator.pull_ends import PullEnds
+from sisimpur.shared.forge.forge import PullNotReady
 from sisimpur.shared.model.errors import (
     BrokenSetup,
     Misconfigured,
@@ -52,6 +50,7 @@ class Gatekeeper:
     """`problems`: what the owner has to mend, although the others go on."""
 
     def __init__(self, review: GateBooks, roles: ChangeRoles, books: Bookkeeping) -> None:
+        self.ends = PullEnds(review, books)
         self._review = review
         self._independent = IndependentTest(roles, review.branches.mirror, books, review.has_room)
         self._roles = roles
@@ -226,10 +225,7 @@ class Gatekeeper:
         self._review.branches.look(into)
         self._compare(known, found, merged)
         self._books.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
-        self._tell_issue(known, to)
-        branch = self._review.commits.seen(known, found.commit).branch.name
-        self._discard(known, lambda: self._review.publishing.delete_branch(to, branch, self._books.now()))
-        self._clear_goal_branch(known, to)
+        self.ends.merged(known, to, self._review.commits.seen(known, found.commit).branch.name)
         self._books.events.happened(Merged(known, found.commit))
         where = "" if into == self._review.branches.main.name else f" into {into}"
         over = [f"over {one.finding} by your word" for one in self._review.gates.ruled_over(known.id)]
@@ -261,30 +257,10 @@ class Gatekeeper:
                 note = f"not merged: {reason}; tried again later, or with the next start"
                 self._books.transitions.back_off(known.id, note)
 
-    def _discard(self, known: TaskRecord, delete: Callable[[], None]) -> None:
-        """A branch that the forge keeps, a protected one for example, costs a word and nothing else."""
-        try:
-            delete()
-        except (Misconfigured, ForgeRefused) as problem:
-            self._books.tell(f"{known.id}: its branch stays: {problem}")
-
     def _is_outdated(self, known: TaskRecord) -> bool:
         """Asked at the forge; what is merged already is not asked about."""
-        if not lands(known) or self._review.pulls.known[known.id].state == "merged":
-            return False
-        self._review.branches.look(known.branch)
-        return self._review.branches.is_outdated(known)
-
-    def _clear_goal_branch(self, known: TaskRecord, to: Address) -> None:
-        """All of it has landed; with what somebody has pushed there since, it stays."""
-        if not lands(known):
-            return
-        self._review.branches.look(known.branch)
-        if self._review.branches.is_outdated(known):
-            self._books.tell(f"{known.branch} stays: there is more on it than has landed")
-        else:
-            publishing, now = self._review.publishing, self._books.now()
-            self._discard(known, lambda: publishing.delete_goal_branch(to, known.branch, now))
+        is_merged = self._review.pulls.known[known.id].state == "merged"
+        return lands(known) and not is_merged and self._review.branches.has_grown(known)
 
     def _gone(self, known: TaskRecord, found: ReviewState) -> str:
         if found.goal != "early":
@@ -292,21 +268,6 @@ class Gatekeeper:
         is_more = too_early(known, self._books.journal.tasks_on(known.branch))
         words = "to do for its goal" if is_more else f"on {known.branch} now than it was made of"
         return f"there is more {words}: it is made anew when that is done"
-
-    def _tell_issue(self, known: TaskRecord, to: Address) -> None:
-        """When the last task of its goal is done. A token that may not write there costs the word, nothing else."""
-        if self._review.branches.target(known) != self._review.branches.main.name:
-            return
-        issue = number_of(known.goal_id)
-        tasks = self._books.journal.tasks_of([known.goal_id]).values() if issue else ()
-        others = (one for one in tasks if one.id != known.id and not one.is_dropped)
-        if not issue or any(one.seen_in is not State.COMPLETED for one in others):
-            return
-        told = f"Done by pull request {to.number}. Close this if it is what you wanted."
-        try:
-            self._review.publishing.fulfilled(to, issue, told, self._books.now())
-        except (Misconfigured, ForgeRefused) as problem:
-            self._books.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
 
     def _compare(self, known: TaskRecord, found: ReviewState, merged: str) -> None:
         """What is on the branch now is what was tested, or somebody was faster than the forge allows us to be."""
@@ -321,8 +282,8 @@ class Gatekeeper:
         number = self._review.address(known, found.commit).number
         if merged and self._was_ours(known, found):
             self._merge(known, found)
-        elif not merged and self._lost_its_base(known):
-            self._note_end(known, number)
+        elif not merged and self._review.branches.has_lost_target(known):
+            self.ends.note(known, number)
             note = f"{self._review.branches.target(known)} was deleted, and its pull request with it: a new one is made"
             self._books.transitions.move(
                 known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", NewAttempt(found.commit, known.asked)
@@ -332,58 +293,16 @@ class Gatekeeper:
                 known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us"
             )
         else:
-            self.owner_ended(known, self._review.pulls.known[known.id], State.IN_REVIEW)
-
-    def _lost_its_base(self, known: TaskRecord) -> bool:
-        """GitHub closes what goes into a branch that somebody deletes: that is no word about the change."""
-        into = self._review.branches.target(known)
-        return into != self._review.branches.main.name and self._review.branches.look(into) is None
+            self.ends.owner_ended(known, self._review.pulls.known[known.id], State.IN_REVIEW)
 
     def _was_ours(self, known: TaskRecord, found: ReviewState) -> bool:
         """We meant to merge this commit, and no other was merged in its place."""
         pull = self._review.pulls.known[known.id]
         return pull.head_sha == found.commit and self._books.journal.has_merged(known.id, found.commit)
 
-    def owner_ended(self, known: TaskRecord, pull: Pull, source: State) -> None:
-        """The owner merged or closed its pull request, wherever the task lies: told to all who hear of ours, too."""
-        self._note_end(known, pull.number)
-        commit, merged = self._review.commits.newest(known), pull.state == "merged"
-        if merged:
-            to = Address(known.id, number_of_attempt(known), pull.number, commit)
-            self._note_merge(known, pull)
-            self._tell_issue(known, to)
-            self._clear_goal_branch(known, to)
-        self._books.events.happened(Merged(known, commit) if merged else TaskRejected(known))
-        done = Event.MERGED if source is State.IN_REVIEW else Event.DONE_BY_OWNER
-        word, event = ("merged", done) if merged else ("closed", Event.CANCELLED)
-        self._books.tell(f"{known.id}: you {word} its pull request")
-        self._books.transitions.move(known.id, source, event, f"{word} by the owner")
-
-    def _note_merge(self, known: TaskRecord, pull: Pull) -> None:
-        """What he merged into a goal's branch has to be there when it lands."""
-        if pull.merge_sha and self._review.branches.target(known) != self._review.branches.main.name:
-            key = f"{known.id}:merged-{pull.number}"
-            self._books.journal.intend(key, "merge by the owner", known.id, pull.merge_sha, self._books.now())
-            self._books.journal.achieved(key, pull.merge_sha)
-
-    def _note_end(self, known: TaskRecord, number: int) -> None:
-        """The owner's closing or merging is answered once: if he retries the task, a new pull request may be opened."""
-        key, now = f"{known.id}:end-{number}", self._books.now()
-        self._books.journal.intend(key, "close", known.id, str(number), now)
-
     def _close(self, known: TaskRecord, found: ReviewState, why: str) -> None:
         self._publish(known, found)
-        self.give_up(known, why)
-
-    def give_up(self, known: TaskRecord, why: str) -> None:
-        """The pull request is closed with a diagnosis that a person can act on."""
-        self._review.pulls.hear([known])
-        pull = self._review.pulls.known.get(known.id)
-        if pull is None or pull.state != "open":
-            return
-        notes = [attempt.note for attempt in self._books.journal.attempts(known.id) if attempt.note]
-        to = Address(known.id, number_of_attempt(known), pull.number, pull.head_sha)
-        self._review.publishing.close(to, gate_text.diagnosis(known.id, why, notes[-6:]), self._books.now())
+        self.ends.give_up(known, why)
 
     # -- the forge --------------------------------------------------------------------------------------------
 

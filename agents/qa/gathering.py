@@ -126,12 +126,8 @@ class Gathering:
 
         What is interrupted says nothing: a fault may be one that ends whatever runs it.
         """
-        took, whole, paths = self._took(runs.change), runs.change.seconds, {one.path for one in planted}
-
-        def near() -> Collection[str]:
-            return using(paths, {file: self._texts(file)[1] for file in took if file.endswith(".py")})
-
-        asked = second_run.asked_of_faults(took, self._brought(runs), near)
+        took, whole = self._took(runs.change), runs.change.seconds
+        asked = second_run.asked_of_faults(took, self._brought(runs), self._near({one.path for one in planted}, took))
         room, each = second_run.room_for_faults(whole), second_run.of_one_fault(took, whole, asked)
         times, seconds = second_run.HANGS
         failing, tried = runs.change.of("failed") | runs.flaky, FaultsTried(by=asked)
@@ -239,11 +235,11 @@ class Gathering:
         if not self.subject.touched.product or runs.elsewhere:
             return frozenset()
         took, changed = self._took(runs.change), [one.path for one in self.subject.touched.code]
+        return second_run.second_run(took, runs.change.seconds, brought, self._near(changed, took))
 
-        def near() -> Collection[str]:
-            return using(changed, {file: self._texts(file)[1] for file in took if file.endswith(".py")})
-
-        return second_run.second_run(took, runs.change.seconds, brought, near)
+    def _near(self, paths: Collection[str], took: Iterable[str]) -> Callable[[], Collection[str]]:
+        """Find those of these files of tests that know one of the paths, when it is asked for."""
+        return lambda: using(paths, {file: self._texts(file)[1] for file in took if file.endswith(".py")})
 
     def _took(self, run: SuiteRun) -> Mapping[str, float]:
         """Seconds of each file of tests, as far as the runner told them."""

@@ -24,7 +24,6 @@ ORDERS: Mapping[str, Order] = {
     "pause-deploys": paused,
     "resume-deploys": resumed,
 }
-RULINGS = ("approve", "reject", "retry", "cancel")  # of a task
 
 
 def carried_out(records: Records, arguments: Arguments) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
 from sisimpur.cli.record.audit import audit_facts
@@ -16,7 +17,6 @@ from sisimpur.cli.views.tasks import snapshot, task_rows
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import Vision
-from sisimpur.shared.record.audit import AuditBook
 from sisimpur.shared.record.metrics import figures
 from sisimpur.shared.record.metrics_reader import MetricDays
 
@@ -83,8 +83,7 @@ def tasks(records: Records, state: str, goal: str) -> list[dict[str, Any]]:
 
 def audit(records: Records, after: int, most: int) -> list[dict[str, Any]]:
     """Rows of the audit after this number, in their order."""
-    rows = AuditBook(records.db).rows(after=after)
-    return [audit_facts(row) for _, row in zip(range(most), rows, strict=False)]
+    return [audit_facts(row) for row in islice(records.audit.rows(after=after), most)]
 
 
 def where(records: Records, id_: str) -> State | None:

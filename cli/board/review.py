@@ -66,14 +66,12 @@ def difference(records: Records, id_: str, begin: int) -> dict[str, Any]:
 
     Letters that nobody sees are shown as `[U+202E]`.
     """
-    from sisimpur.shared.repo.git import Remote
     from sisimpur.shared.repo.mirror import Mirror
 
     evidence, _ = records.gates.newest(id_)
     if evidence is None:
         return {"commit": "", "base": "", "begin": 0, "lines": [], "next": None}
-    place = records.home.mirror(records.settings.target.name)
-    mirror = Mirror(place, Remote(str(place)))
+    mirror = Mirror.at(records.home.mirror(records.settings.target.name))
     try:
         patch = mirror.diff(evidence.base, evidence.commit).decode("utf-8", "replace")
     finally:

@@ -24,7 +24,6 @@ from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import counted, shortened
 from sisimpur.shared.model.work import Vision
 from sisimpur.shared.money.token_budget import cents
-from sisimpur.shared.store.activity import Activity
 from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import read_text
 
@@ -91,8 +90,7 @@ class Glance:
 
     def __init__(self, records: Records) -> None:
         self._records = records
-        self._activity = Activity(records.db)
-        self._before = self._activity.newest_run()  # what was cut off before is nobody's work now
+        self._before = records.activity.newest_run()  # what was cut off before is nobody's work now
         self._seen = ""
 
     def rendered(self) -> Text:
@@ -107,7 +105,7 @@ class Glance:
         return self._seen
 
     def _work(self) -> str:
-        runs = self._activity.open_runs(self._before)
+        runs = self._records.activity.open_runs(self._before)
         if not runs:
             return "looking what comes next"
         run = runs[-1]

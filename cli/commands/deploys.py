@@ -19,7 +19,6 @@ from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.mirror_commits import commits_like
 from sisimpur.shared.system import lock
@@ -100,7 +99,7 @@ def _commit(records: Records, typed: str) -> str:
     known = commits_like(repository, begin) or (_has_looked_anew(records) and commits_like(repository, begin))
     if not known:
         raise Misconfigured(f"{on_screen(typed, 80)} is no commit that is known here; see what there is: {look}")
-    mirror = Mirror(repository, Remote(str(repository)))
+    mirror = Mirror.at(repository)
     deployed, head = {one.commit for one in records.deploys.deploys()}, mirror.head(branch)
     fit = [sha for sha in known if sha in deployed or (head and mirror.is_ancestor(sha, head))]
     if not fit:

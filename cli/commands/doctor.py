@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
@@ -16,7 +15,7 @@ from sisimpur.agents.devops.drivers.driver import Driver, HasPorts, Release, hol
 from sisimpur.agents.devops.drivers.release_files import release_env
 from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import on_screen, pasteable, plain_block
+from sisimpur.cli.terminal.printing import on_screen, pasteable, plain_block, print_json
 from sisimpur.cli.views.deploys import MakeDriver, make_driver
 from sisimpur.cli.views.target import suite_findings
 from sisimpur.cli.wiring.config_watch import open_to_others
@@ -50,7 +49,7 @@ def doctor(arguments: Arguments) -> int:
         if not arguments.json:
             print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<14}  {plain_block(finding.detail)}", flush=True)
     if arguments.json:
-        print(json.dumps([asdict(finding) for finding in found], indent=2))
+        print_json([asdict(finding) for finding in found])
     return 0 if all(finding.ok for finding in found) else 1
 
 
@@ -360,7 +359,7 @@ def compose_findings(records: Records) -> Iterator[SetupFinding]:
     place = records.home.mirror(target.name)
     if target.file.deploy.driver != "compose" or not place.is_dir():
         return
-    mirror = Mirror(place, Remote(str(place)))
+    mirror = Mirror.at(place)
     try:
         if head := mirror.head(target.file.branch):
             yield _finding(list(dict.fromkeys(_problems(records, mirror, head))), target.file.deploy.compose_file, head)

@@ -17,7 +17,7 @@ from sisimpur.shared.model.lifecycle import Board, State
 from sisimpur.shared.model.schedule import WORK, Obstacle, Standing, Wait, outlook
 from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.record.conversations import Conversations
-from sisimpur.shared.store.activity import STOPPED, Activity, BadEnd, Epoch, Epochs, OpenRun, locked_since
+from sisimpur.shared.store.activity import STOPPED, BadEnd, Epoch, Epochs, OpenRun, locked_since
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.system import lock
@@ -182,7 +182,7 @@ def machine_facts(records: Records, holder: str, moving: Mapping[str, Sized]) ->
         seen = watch.last
     facts = asdict(seen) | {"at": _iso(seen.at), "most": most} if seen else {}
     queues = {name: len(tasks) for name, tasks in moving.items()}
-    return facts | {"queues": queues, "boxes_today": asdict(Activity(records.db).taken(records.day()))}
+    return facts | {"queues": queues, "boxes_today": asdict(records.activity.taken(records.day()))}
 
 
 def machine_line(facts: Mapping[str, Any]) -> str:
@@ -233,7 +233,7 @@ def without_settings(arguments: Arguments) -> None:
 def runs(records: Records, board: Board, somebody: bool) -> list[dict[str, Any]]:
     """Return the runs without an end. If nobody is at work they were cut off, and the next start goes on with them."""
     began = locked_since(records.home.lock) - CLOCKS_DIFFER if somebody else None
-    open_runs = (run for run in Activity(records.db).open_runs() if began is None or run.since >= began)
+    open_runs = (run for run in records.activity.open_runs() if began is None or run.since >= began)
     return [_run(run, records, board, somebody) for run in open_runs if somebody or _matters(run, records, board)]
 
 
@@ -265,7 +265,7 @@ def in_zone(at: datetime, records: Records) -> str:
 
 def problems(records: Records, somebody: bool) -> Iterator[str]:
     """Yield the problems of today: of phases, of what was cut off, of runs that broke off and were not repeated."""
-    activity, day = Activity(records.db), records.day()
+    activity, day = records.activity, records.day()
     troubles = {trouble.phase: trouble.text for trouble in records.plans.troubles(day)}
     yield from (f"{phase}: {text}" for phase, text in troubles.items())
     for phase in activity.phases(day):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -112,8 +112,7 @@ def status_facts(records: Records) -> dict[str, Any]:
     stuck, asked = stuck_tasks(seen), _questions(records)
     caps, stopped = records.settings.policy.budget.caps, records.spending.paused()
     cap, pid, moving = records.spending.cap_of(day, caps.day), lock.holder(records.home.lock), _moving(records, seen)
-    wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
-    capped = _capped(records, next_cap(cap, caps), wait) if records.spending.is_reached(day, cap) else ()
+    capped = _capped(records, next_cap(cap, caps), moving) if records.spending.is_reached(day, cap) else ()
     answers = [
         *_stopped(records, stopped),
         *capped,
@@ -261,11 +260,11 @@ def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
         yield PendingAnswer("", f"not asked any more: {paused}", command(records.home.root, "resume"))
 
 
-def _capped(records: Records, to: int, wait: int) -> Iterator[PendingAnswer]:
+def _capped(records: Records, to: int, moving: Mapping[str, Sized]) -> Iterator[PendingAnswer]:
     """Say what raises the cap by one day's worth; without room in the month the owner has to change the policy."""
     from sisimpur.agents.orchestrator.reports.report_words import at_the_cap, raise_cap
 
-    told = at_the_cap(wait)
+    told = at_the_cap(sum(len(moving[name]) for name in WAIT_FOR_MONEY))
     if to:
         yield PendingAnswer("", f"{told}; to go on now, type:", command(records.home.root, *raise_cap(to)))
     else:

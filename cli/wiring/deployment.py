@@ -18,7 +18,6 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings_deploy import PlaceSettings
 from sisimpur.shared.model.deployment import Deploy, Place
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def make_driver(
     `mirror`: what is deployed; nothing is fetched or pushed through it.
     """
     deploy, home, name = records.settings.target.file.deploy, records.home, records.deploys.name
-    files = _files(records, mirror or _mirror(records))
+    files = _files(records, mirror or Mirror.at(home.mirror(records.settings.target.name)))
     match deploy.driver:
         case "none":
             return None
@@ -138,9 +137,3 @@ def _overruled(book: DeployRepository, deploy: Deploy) -> bool:
 def _cleaned(clean: Callable[[str], str], place: PlaceSettings, text: str) -> str:
     """Remove also the secrets that the place was given."""
     return surroundings(place, os.environ).secrets.clean(clean(text))
-
-
-def _mirror(records: Records) -> Mirror:
-    """Open the mirror to read it: nothing is fetched or pushed through it."""
-    place = records.home.mirror(records.settings.target.name)
-    return Mirror(place, Remote(str(place)))

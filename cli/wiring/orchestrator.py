@@ -49,7 +49,6 @@ from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
 from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
 from sisimpur.shared.model.change import needs_owner
-from sisimpur.shared.money.token_budget import Caps
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.record.metrics_reader import MetricDays
 from sisimpur.shared.repo.mirror_commits import subjects
@@ -113,7 +112,7 @@ class Assembly:
 
     @cached_property
     def _runs(self) -> AgentRuns:
-        return AgentRuns(self._records.journal, self._session, self._parts.log)
+        return AgentRuns(self._records.journal, self._records.activity, self._session, self._parts.log)
 
     @cached_property
     def _books(self) -> Bookkeeping:
@@ -131,11 +130,6 @@ class Assembly:
     def _breaker(self) -> CircuitBreaker:
         return CircuitBreaker(self._session.clock, self._records.spending, self._policy.budget.day)
 
-    @cached_property
-    def _caps(self) -> Caps:
-        budget = self._policy.budget
-        return Caps(budget.task, budget.day, budget.month)
-
     def _snapshot(self) -> Snapshot:
         """Where the tasks stand, for whoever shows it."""
         facts = BoardFacts(self._records.wanted(), self._policy.attempts.limits)
@@ -150,10 +144,6 @@ class Assembly:
         vision = self._records.wanted()
         goal = next((goal for goal in (vision.goals if vision else ()) if goal.id == known.goal_id), None)
         return GoalEnds(self._records.goal_books).wish(goal) if goal else ""
-
-    def _guards(self) -> tuple[str, ...]:
-        """Patterns of what the owner says now not to touch."""
-        return tuple(pattern for guard in self._records.plans.guards() for pattern in guard.patterns)
 
     # -- memory, roadmap, plan --------------------------------------------------------------------------------
 
@@ -303,7 +293,7 @@ class Assembly:
             self._policy.merge.policy,
             self._policy.capacity.open_pulls,
             self._records.wanted,
-            self._guards,
+            self._records.plans.guarded,
             lambda: unseen(self._records.plans.guards(), self._session.day()),
         )
         look = Look(rules, self._facts, self._transitions, self._breaker, self._pool, lambda: self._deploys.waits)
@@ -334,7 +324,7 @@ class Assembly:
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
         delivery = Delivery(records.journal, code.mirror, code.forge, self._clean)
         deliveries = Deliveries(delivery, records.spending, records.wanted, records.words)
-        return Acts(gates, review, coding, deliveries, self._guards, self._books)
+        return Acts(gates, review, coding, deliveries, self._records.plans.guarded, self._books)
 
     @cached_property
     def _hearing(self) -> Hearing:
@@ -375,7 +365,8 @@ class Assembly:
 
     @cached_property
     def _money(self) -> MoneyBooks:
-        return MoneyBooks(self._records.spending, self._parts.savings, self._caps, MetricDays(self._records.db))
+        caps = self._policy.budget.caps
+        return MoneyBooks(self._records.spending, self._parts.savings, caps, MetricDays(self._records.db))
 
     @cached_property
     def _progress(self) -> ProgressFile:

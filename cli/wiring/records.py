@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.shared.money.ledger_reader import LedgerReader
     from sisimpur.shared.outlets.outlet import Outlet, OutletStanding
     from sisimpur.shared.record.audit import AuditBook
+    from sisimpur.shared.store.activity import Activity
     from sisimpur.shared.store.gate_book import GateRepository
     from sisimpur.shared.store.goal_book import GoalRepository, GoalWords
     from sisimpur.shared.store.journal import Journal
@@ -66,6 +67,12 @@ class Records:
         from sisimpur.shared.store.journal import Journal
 
         return Journal(self.db)
+
+    @cached_property
+    def activity(self) -> Activity:
+        from sisimpur.shared.store.activity import Activity
+
+        return Activity(self.db)
 
     @cached_property
     def gates(self) -> GateRepository:
@@ -100,16 +107,12 @@ class Records:
 
     @cached_property
     def outlets(self) -> tuple[Outlet, ...]:
-        if not self.settings.has_outlets:
-            return ()
         from sisimpur.shared.outlets.outlet import outlets_of
 
-        return outlets_of(self.home, self.settings, self.clock)
+        return tuple(outlets_of(self.home, self.settings, self.clock))
 
     def outlet_standings(self) -> Iterator[OutletStanding]:
         """Yield how far each has come."""
-        if not self.outlets:
-            return iter(())
         from sisimpur.shared.outlets.outlet import OutletBook
 
         return map(OutletBook(self.db).standing, self.outlets)

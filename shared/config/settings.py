@@ -156,12 +156,6 @@ class Settings(SettingsPart):
     def zone(self) -> zoneinfo.ZoneInfo:
         return zoneinfo.ZoneInfo(self.schedules.time_zone)
 
-    @property
-    def has_outlets(self) -> bool:
-        """Tell whether somebody else gets events."""
-        named = (self.secrets.get("EVENTS_WEBHOOK_URL"), self.secrets.get("EVENTS_REDIS_URL"))
-        return bool(self.policy.events.file or any(named))
-
 
 # --- reading -------------------------------------------------------------------------------------------------
 

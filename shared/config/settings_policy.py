@@ -10,6 +10,7 @@ from pydantic import Field
 
 from sisimpur.shared.config.settings_part import Dollars, SettingsPart
 from sisimpur.shared.money.token_budget import Caps
+from sisimpur.shared.system.log import Level
 
 if TYPE_CHECKING:  # who only looks at money loads no tasks
     from sisimpur.shared.model.lifecycle import TaskLimits
@@ -131,7 +132,7 @@ class MachineSettings(SettingsPart):
 
 
 class LogSettings(SettingsPart):
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: Level = "info"
     """The least that is written into logs/: debug has each agent's begin and end, warning only what went wrong."""
 
 

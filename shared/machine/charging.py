@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 from sisimpur.shared.model.work import ResourceUse
 
 
+@dataclass
 class Charge:
-    """What all boxes of one run have taken so far."""
+    """What a box, or all boxes of one run, have taken so far. What a box does after the last count is not known."""
 
-    def __init__(self) -> None:
-        self.use = ResourceUse()
+    use: ResourceUse = field(default_factory=ResourceUse)
 
 
 _CHARGED: ContextVar[Charge | None] = ContextVar("charged", default=None)
@@ -22,7 +23,7 @@ _OPEN: set[object] = set()  # a token for each box of this process that runs now
 
 @contextmanager
 def charged() -> Iterator[Charge]:
-    """All that boxes take meanwhile, if this thread starts them."""
+    """Collect what boxes take meanwhile, if this thread starts them."""
     charge = Charge()
     token = _CHARGED.set(charge)
     try:

@@ -43,7 +43,7 @@ class Machine:
         return 1 - _share(known["MemAvailable"], known["MemTotal"])
 
     def _own_memory(self) -> float:
-        """Of a container's limit; what the kernel would give back at once does not count."""
+        """Share of a container's limit; what the kernel would give back at once does not count."""
         with suppress(OSError, ValueError):
             most, held = (int((self._group / f"memory.{name}").read_text("ascii")) for name in ("max", "current"))
             given = dict(map(str.split, (self._group / "memory.stat").read_text("ascii").splitlines()))

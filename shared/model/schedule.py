@@ -198,3 +198,22 @@ class Wait:
 def back_off(failed: int, first: Time, longest: Time) -> Time:
     """Time to wait before another try: twice as long each time. `failed`: tries that failed before the last one."""
     return min(first * 2.0 ** min(failed, 10), longest)
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Time after a try that failed, `times` of them in a row: nobody tries again before `until`."""
+
+    times: int
+    since: datetime
+    until: datetime
+
+    def lasts(self, now: datetime) -> bool:
+        """Tell whether it does; a clock that was set back makes nobody wait longer."""
+        return self.since <= now < self.until
+
+
+def failed_again(before: Backoff | None, now: datetime, first: timedelta, longest: timedelta) -> Backoff:
+    """One more try has failed; `before`: None: the first."""
+    times = before.times if before else 0
+    return Backoff(times + 1, now, now + back_off(times, first, longest))

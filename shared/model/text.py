@@ -151,12 +151,11 @@ OUR_BREAK = re.compile(f"(?<=[<&@#-]){BREAK}")  # as defuse() puts it: nothing t
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
+CALLS = re.compile(r"((?<![A-Za-z0-9_])@(?=\w)|#(?=\d)|\b(?i:gh)-(?=\d))")  # a person, an issue (fixes #1)
 ACTS = (
     (re.compile(r"<(?=[A-Za-z/!?@#:])"), "<" + BREAK),  # HTML, and a chat's <@id>
     (re.compile(r"&(?=#?\w{1,40};)"), "&" + BREAK),  # entities: another way to write @
-    (re.compile(r"(?<![A-Za-z0-9_])@(?=\w)"), "@" + BREAK),
-    (re.compile(r"#(?=\d)"), "#" + BREAK),  # fixes #1
-    (re.compile(r"\b(gh-)(?=\d)", re.IGNORECASE), r"\1" + BREAK),
+    (CALLS, r"\1" + BREAK),
     (re.compile(r"\bwww\.", re.IGNORECASE), "www[.]"),
 )
 

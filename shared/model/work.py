@@ -316,11 +316,11 @@ class ResourceUse:
     written: int = 0
 
     def then(self, other: ResourceUse) -> ResourceUse:
-        """And what another box took after it."""
+        """Add what another box took after it."""
         return ResourceUse(self.cpu + other.cpu, max(self.memory, other.memory), self.written + other.written)
 
     def or_more(self, other: ResourceUse) -> ResourceUse:
-        """The same box, counted once more."""
+        """Take the larger of each: the same box was counted once more."""
         return ResourceUse(max(self.cpu, other.cpu), max(self.memory, other.memory), max(self.written, other.written))
 
 

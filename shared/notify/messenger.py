@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
+from sisimpur.shared.model.schedule import Backoff
 from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier
 from sisimpur.shared.notify.notice_book import NoticeRepository, Slip
 
@@ -23,10 +24,8 @@ class Messenger:
     book: NoticeRepository
     notifiers: Sequence[Notifier]
     tell: Callable[[str], None]
-    problems: list[str] = field(
-        default_factory=list
-    )  # what the owner has to correct; such a service is not asked again
-    _shut: dict[str, datetime] = field(default_factory=dict)  # service -> it takes nothing before
+    problems: list[str] = field(default_factory=list)  # the owner's to correct; such a service is not asked again
+    _shut: dict[str, Backoff] = field(default_factory=dict)  # by service: it takes nothing meanwhile
 
     def send(self, notice: Notice, now: datetime, as_news: bool = True) -> None:
         """Send, but not the same words again. Only `as_news` is a message sent that would stand beside an older one."""
@@ -39,8 +38,8 @@ class Messenger:
         """Send again what should be there since five minutes and is not."""
         for notifier in self.notifiers:
             for notice, slip in self.book.due(day):
-                rested = slip.tried_at is None or now - slip.tried_at >= PAUSE
-                if slip.service == notifier.name and rested:
+                rests = slip.tried_at and Backoff(1, slip.tried_at, slip.tried_at + PAUSE).lasts(now)
+                if slip.service == notifier.name and not rests:
                     self._try(notifier, notice, slip, now)
 
     def has_arrived(self, key: str) -> bool:
@@ -48,7 +47,7 @@ class Messenger:
         return any(self.book.is_delivered(key, notifier.name) for notifier in self.notifiers)
 
     def _try(self, notifier: Notifier, notice: Notice, slip: Slip, now: datetime) -> None:
-        if (until := self._shut.get(notifier.name)) and now < until:
+        if (shut := self._shut.get(notifier.name)) and shut.lasts(now):
             return
         if slip.is_perhaps_there:
             notice = replace(notice, text=f"{notice.text}\n\n{AGAIN}")
@@ -71,8 +70,8 @@ class Messenger:
             case Misconfigured():
                 self.book.undelivered(slip, str(problem))
                 self.problems.append(words)
-                self._shut[slip.service] = datetime.max.replace(tzinfo=now.tzinfo)
+                self._shut[slip.service] = Backoff(1, now, datetime.max.replace(tzinfo=now.tzinfo))
             case _:
                 self.book.undelivered(slip, str(problem))
                 if isinstance(problem, Unavailable) and problem.wait:
-                    self._shut[slip.service] = now + timedelta(seconds=problem.wait)
+                    self._shut[slip.service] = Backoff(1, now, now + timedelta(seconds=problem.wait))

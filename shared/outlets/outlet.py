@@ -101,12 +101,8 @@ def _key(outlet: Outlet) -> str:
     return f"{outlet.name} {sha256(outlet.address.encode()).hexdigest()[:16]}"
 
 
-def outlets_of(home: Home, settings: Settings, clock: Clock) -> tuple[Outlet, ...]:
-    """Return what the owner has configured. Nothing is opened before the first event."""
-    return tuple(_outlets(home, settings, clock))
-
-
-def _outlets(home: Home, settings: Settings, clock: Clock) -> Iterator[Outlet]:
+def outlets_of(home: Home, settings: Settings, clock: Clock) -> Iterator[Outlet]:
+    """Yield what the owner has configured. Nothing is opened before the first event."""
     secrets = settings.secrets
     if file := settings.policy.events.file:
         from sisimpur.shared.outlets.event_file import EventFile

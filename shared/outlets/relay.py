@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice, takewhile
 
 from sisimpur.shared.model.errors import TeamError
-from sisimpur.shared.model.schedule import back_off
+from sisimpur.shared.model.schedule import Backoff, failed_again
 from sisimpur.shared.outlets.cloud_event import cloud_event
 from sisimpur.shared.outlets.outlet import PORTION, Outlet, OutletBook
 from sisimpur.shared.record.audit import AuditBook
@@ -32,13 +32,13 @@ class Relay:
     clock: Clock
     source: str
     clean: Callable[[str], str]
-    _rests: dict[str, tuple[int, datetime, datetime]] = field(default_factory=dict)  # tries that failed, from, until
+    _rests: dict[str, Backoff] = field(default_factory=dict)  # by the name of an outlet that is away
 
     def step(self) -> Iterator[str]:
         """Give each outlet what is new. Yield lines that say which one is away, or takes events again: each once."""
         for outlet in self.outlets:
-            _, since, until = self._rests.get(outlet.name, (0, None, None))
-            if since is None or until is None or not since <= self.clock.now() < until:  # the clock may be set back
+            rest = self._rests.get(outlet.name)
+            if not (rest and rest.lasts(self.clock.now())):
                 yield from self._give(outlet)
 
     def _give(self, outlet: Outlet) -> Iterator[str]:
@@ -60,7 +60,7 @@ class Relay:
                 yield f"events to the {outlet.name}: taken again"
 
     def _failed(self, outlet: Outlet, why: str) -> Iterator[str]:
-        times, now = self._rests.get(outlet.name, (0, None, None))[0], self.clock.now()
-        self._rests[outlet.name] = times + 1, now, now + back_off(times, FIRST_REST, LONGEST_REST)
+        now = self.clock.now()
+        self._rests[outlet.name] = failed_again(self._rests.get(outlet.name), now, FIRST_REST, LONGEST_REST)
         if self.book.failed(outlet, now, why):
             yield f"events to the {outlet.name}: none is taken ({why}); they wait, and work goes on"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 
 from sisimpur.shared.model.errors import Misconfigured
@@ -46,7 +45,7 @@ class AuditBook:
         self._db = db
 
     def rows(self, since: datetime | None = None, kind: str = "", after: int = 0) -> Iterator[AuditRow]:
-        """In the order in which they were written. `after`: the number of the last one that is known."""
+        """Yield them in the order in which they were written. `after`: the number of the last one that is known."""
         if since:
             earliest = (since - LONGEST_ZONE).isoformat()
             (first,) = self._db.rows("select min(seq) n from audit indexed by audit_by_time where at >= ?", (earliest,))
@@ -91,7 +90,7 @@ class AuditBook:
 
     def _pages(self, after: int) -> Iterator[AuditRow]:
         while found := self._db.rows(f"{ASKED} where seq > ? order by seq limit ?", (after, PAGE)):
-            yield from map(_row, found)
+            yield from (AuditRow(*row) for row in found)
             after = found[-1]["seq"]
 
 
@@ -99,14 +98,9 @@ def _missing(number: int) -> Misconfigured:
     return Misconfigured(f"row {number} of the audit is missing; compare with a backup")
 
 
-def _row(row: sqlite3.Row) -> AuditRow:
-    return AuditRow(*row)
-
-
 def _follows(head: str, row: AuditRow) -> str:
     """Return the row's hash."""
-    own = (row.seq, row.at, row.kind, row.actor, row.via, row.subject, row.commit_id, row.detail)
-    if sealed(head, own) != row.hash:
+    if sealed(head, astuple(row)[:-1]) != row.hash:
         raise Misconfigured(
             f"row {row.seq} of the audit ({row.at}, {row.kind}, {row.subject}) does not follow from the one before: "
             "it was changed, or one before it; compare with a backup"

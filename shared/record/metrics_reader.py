@@ -130,7 +130,7 @@ class MetricDays:
 
 
 def _read(text: str) -> Counts | None:
-    """None: another version wrote it, or a person."""
+    """Read counts; None: another version wrote them, or a person."""
     try:
         found = json.loads(text)
         return {str(key): float(number) for key, number in found.items()}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sisimpur.shared.model.naming import VERSION
-from sisimpur.shared.model.text import acts_nowhere, legible, one_line
+from sisimpur.shared.model.text import CALLS, acts_nowhere, legible, one_line
 from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 LONGEST_SUBJECT = 72  # characters, as git's own tools show it
@@ -40,9 +40,7 @@ KINDS = (  # words of a title whose kind nobody said, the first that fits; else 
 )
 ACTS = (  # in a commit at a forge
     (re.compile(r"[a-z]*(?:https?|ftp):/{2,}(?=[^\s/])", re.IGNORECASE), ""),
-    (re.compile(r"(?<![A-Za-z0-9_])@(?=\w)"), "@ "),
-    (re.compile(r"#(?=\d)"), "# "),  # fixes #1
-    (re.compile(r"\b(gh-)(?=\d)", re.IGNORECASE), r"\1 "),
+    (CALLS, r"\1 "),
     (re.compile(r"\bwww\.(?=\S)", re.IGNORECASE), "www. "),
     (re.compile(r"^---(?=\s|\Z)", re.MULTILINE), "- - -"),  # git takes what comes after it for a patch
 )

@@ -68,6 +68,11 @@ class Mirror:
         if half_done:
             self.repository.git("update-ref", "--stdin", data=half_done)
 
+    @classmethod
+    def at(cls, path: Path) -> Mirror:
+        """Open one to read it: nothing is fetched or pushed through it."""
+        return cls(path, Remote(str(path)))
+
     # --- branches of the target ------------------------------------------------------------------------------
 
     def fetch(self, branch: str) -> str:

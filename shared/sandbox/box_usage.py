@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.work import ResourceUse
 from sisimpur.shared.sandbox.box_job import MB
 
 OURS = "/run/box"  # our own files inside
@@ -38,16 +37,6 @@ class BoxUsage:
     spare: int = SPARE
     cpu: float = 0.0
     runs: bool = False
-
-
-class Taken:
-    """What a box takes: the most of what is counted while it runs. What it does after the last count is not known."""
-
-    def __init__(self) -> None:
-        self.use = ResourceUse()
-
-    def counted(self, use: ResourceUse) -> None:
-        self.use = self.use.or_more(use)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from sisimpur.shared.machine.charging import charge_run, opened
+from sisimpur.shared.machine.charging import Charge, charge_run, opened
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.sandbox.box_calls import MACHINES, box_filter
 from sisimpur.shared.sandbox.box_group import find_groups, took_too_much
@@ -34,7 +34,7 @@ from sisimpur.shared.sandbox.box_root import (
     staged,
     write_ours,
 )
-from sisimpur.shared.sandbox.box_usage import OURS, Taken
+from sisimpur.shared.sandbox.box_usage import OURS
 from sisimpur.shared.sandbox.watchdog import watchdog, with_private
 from sisimpur.shared.system import process
 from sisimpur.shared.system.process import Finished
@@ -136,7 +136,7 @@ class Bubblewrap:
         table, over = mount_table(names, self._stage), tuple(layers(job, names, self._stage))
         channel = () if job.channel is None else (job.channel,)
         writable = tuple(m.source for m in job.mounts if m.writable and m.source.is_dir() and not channel)
-        taken = Taken()
+        taken = Charge()
         watch = with_private(watchdog(job.limits, writable, stop, taken, job.pulse), job.limits, private_places(job))
         with (
             opened(),

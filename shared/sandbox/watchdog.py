@@ -14,20 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sisimpur.shared.machine.charging import Charge
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import ResourceUse
 from sisimpur.shared.sandbox.box_job import MB, JobLimits
-from sisimpur.shared.sandbox.box_usage import (
-    SPARE,
-    BoxUsage,
-    Left,
-    PrivateFiles,
-    Taken,
-    Written,
-    left_on,
-    on_disk,
-    usage_of,
-)
+from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Left, PrivateFiles, Written, left_on, on_disk, usage_of
 from sisimpur.shared.system.process import End, Watch
 
 EVERY = 1.0  # seconds between two counts
@@ -111,7 +102,7 @@ class Stillness:
 
 
 def watchdog(
-    limits: JobLimits, folders: tuple[Path, ...], stop: Callable[[], bool], taken: Taken, pulse: Pulse | None = None
+    limits: JobLimits, folders: tuple[Path, ...], stop: Callable[[], bool], taken: Charge, pulse: Pulse | None = None
 ) -> Watch:
     """A watch for `process.run`. `folders` are what the box can write; how full they are now is where counting starts.
 
@@ -134,7 +125,7 @@ def watchdog(
             sure, lost = limits.memory_mb * MB // 2, began.memory - left.memory
             usage = usage_of(pid, folders, seen, limits.processes, sure, lost)
             members.counted(now, pause, left.memory, limits.memory_mb * MB - usage.memory)
-            taken.counted(ResourceUse(usage.cpu, usage.memory, max(0, seen.size - before.size)))
+            taken.use = taken.use.or_more(ResourceUse(usage.cpu, usage.memory, max(0, seen.size - before.size)))
 
     def watch(pid: int, printed: int) -> End | None:
         if stop():

@@ -7,7 +7,8 @@ is a higher one: a daemon that was suspended and replaced can do no harm when it
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,16 +16,19 @@ from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 
+from sisimpur.shared.machine.charging import charged
 from sisimpur.shared.machine.pressure import MachineReading
 from sisimpur.shared.model.schedule import Wait
-from sisimpur.shared.model.work import ResourceUse
-from sisimpur.shared.store.database import Database, Form
+from sisimpur.shared.model.work import ResourceUse, Run
+from sisimpur.shared.store.database import Database, Form, when
+from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 # --- runs and phases ------------------------------------------------------------------------------------------
 
 CUT_OFF = "cut off: the program ended"
 NO_PROBLEM = ("KeyboardInterrupt", "Stopping", CUT_OFF)  # the owner's own doing, and what the next start takes up
+END_OF_RUN = "update agent_runs set ended_at = ?, result = ?, cpu_s = ?, memory = ?, written = ? where id = ?"
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,32 @@ class Activity:
     def __init__(self, db: Database) -> None:
         self._db = db
 
+    @contextmanager
+    def running(self, agent: str, day: str, clock: Clock, task: str = "", attempt: int = 0) -> Iterator[Run]:
+        """One agent at work: its run has an end, however it ends."""
+        run = self._begin_run(agent, day, clock.now(), task, attempt)
+        with charged() as charge:
+            try:
+                yield run
+            except BaseException as error:
+                self._end_run(run, f"{type(error).__name__}: {error}", clock.now(), charge.use)
+                raise
+        self._end_run(run, "done", clock.now(), charge.use)
+
+    def _begin_run(self, agent: str, day: str, now: datetime, task: str = "", attempt: int = 0) -> Run:
+        with self._db.transaction() as db:
+            cursor = db.execute(
+                "insert into agent_runs (agent_name, day, task_id, attempt, started_at) values (?, ?, ?, ?, ?)",
+                (agent, day, task, attempt, now.isoformat()),
+            )
+        fault_point("run.begun")
+        return Run(cursor.lastrowid or 0, agent, day, task, attempt)
+
+    def _end_run(self, run: Run, result: str, now: datetime, use: ResourceUse) -> None:
+        with self._db.transaction() as db:
+            db.execute(END_OF_RUN, (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id))
+        fault_point("run.ended")
+
     def newest_run(self) -> int:
         """Number of the newest run; 0: there was none yet."""
         row = self._db.row("select coalesce(max(id), 0) as newest from agent_runs")
@@ -86,7 +116,7 @@ class Activity:
         return tuple(end for end in ends if not end.reason.startswith(NO_PROBLEM))
 
     def taken(self, day: str) -> ResourceUse:
-        """By all boxes of the runs of a day that have ended."""
+        """Sum up what the boxes of a day took, as far as their runs have ended."""
         row = self._db.row(
             "select coalesce(sum(cpu_s), 0.0) as cpu, coalesce(max(memory), 0) as memory,"
             " coalesce(sum(written), 0) as written from agent_runs where day = ?",
@@ -184,9 +214,9 @@ class Epochs:
 
 
 def _epoch(row: sqlite3.Row) -> Epoch:
-    began, ready = datetime.fromisoformat(row["began_at"]), _when(row["ready_at"])
-    seen = _when(row["seen_at"]) or ready or began
-    ended, waits = _when(row["ended_at"]), _read(WAITS, row["waits_json"], ())
+    began, ready = datetime.fromisoformat(row["began_at"]), when(row["ready_at"])
+    seen = when(row["seen_at"]) or ready or began
+    ended, waits = when(row["ended_at"]), _read(WAITS, row["waits_json"], ())
     machine = _read(MACHINE, row["machine_json"], None)
     return Epoch(row["number"], row["pid"], began, ready, seen, ended, row["how"], waits, machine)
 
@@ -197,7 +227,3 @@ def _read(form: Form[Told], text: str, otherwise: Else) -> Told | Else:
         return form.validate_json(text) if text else otherwise
     except ValidationError:
         return otherwise
-
-
-def _when(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None

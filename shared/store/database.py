@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -269,6 +270,11 @@ def row_to(kind: type[T], row: sqlite3.Row, **more: object) -> T:
     """
     made: T = _form(kind).validate_python(dict(row) | more)
     return made
+
+
+def when(text: str | None) -> datetime | None:
+    """Read a time; None: it is not written."""
+    return datetime.fromisoformat(text) if text else None
 
 
 def statements(script: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Door to history. The only module that remembers what happened to tasks: events, attempts, runs, intents.
+"""Door to history. The only module that remembers what happened to tasks: events, attempts, intents.
 
 Order rule: what is going to happen is written here first (durably), the file is renamed last; both can be repeated.
 """
@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from sisimpur.shared.machine.charging import charged
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, after
 from sisimpur.shared.model.naming import branch_name, is_landing
-from sisimpur.shared.model.work import ResourceUse, Run, TaskSpec
+from sisimpur.shared.model.work import Run, TaskSpec
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.task_records import (
     NEWS,
@@ -32,11 +30,9 @@ from sisimpur.shared.store.task_records import (
     happened,
     happened_by_task,
 )
-from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
 LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`
-END_OF_RUN = "update agent_runs set ended_at = ?, result = ?, cpu_s = ?, memory = ?, written = ? where id = ?"
 ATTEMPT = "number, outcome, note, ended_at, round, refreshes, asked, refused"
 
 
@@ -298,34 +294,6 @@ class Journal:
             " from attempts where task = ?",
             (task, now.isoformat(), now.isoformat(), task),
         )
-
-    # -- runs -------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def running(self, agent: str, day: str, clock: Clock, task: str = "", attempt: int = 0) -> Iterator[Run]:
-        """One agent at work: its run has an end, however it ends."""
-        run = self._begin_run(agent, day, clock.now(), task, attempt)
-        with charged() as charge:
-            try:
-                yield run
-            except BaseException as error:
-                self._end_run(run, f"{type(error).__name__}: {error}", clock.now(), charge.use)
-                raise
-        self._end_run(run, "done", clock.now(), charge.use)
-
-    def _begin_run(self, agent: str, day: str, now: datetime, task: str = "", attempt: int = 0) -> Run:
-        with self._db.transaction() as db:
-            cursor = db.execute(
-                "insert into agent_runs (agent_name, day, task_id, attempt, started_at) values (?, ?, ?, ?, ?)",
-                (agent, day, task, attempt, now.isoformat()),
-            )
-        fault_point("run.begun")
-        return Run(cursor.lastrowid or 0, agent, day, task, attempt)
-
-    def _end_run(self, run: Run, result: str, now: datetime, use: ResourceUse) -> None:
-        with self._db.transaction() as db:
-            db.execute(END_OF_RUN, (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id))
-        fault_point("run.ended")
 
     # -- intents ----------------------------------------------------------------------------------------------
 

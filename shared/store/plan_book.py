@@ -51,6 +51,10 @@ class PlanRepository:
         found = self.accepted()
         return found.guards if found else ()
 
+    def guarded(self) -> tuple[str, ...]:
+        """Patterns of what the owner says now not to touch."""
+        return tuple(pattern for guard in self.guards() for pattern in guard.patterns)
+
     def guards_before(self, day: str) -> tuple[Guard, ...]:
         """List the guards that held when that day began."""
         row = self._db.row("select guards_json from visions where day < ? order by id desc limit 1", (day,))

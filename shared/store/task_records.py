@@ -13,7 +13,7 @@ from typing import Literal
 
 from sisimpur.shared.model.lifecycle import Event, State, Tried
 from sisimpur.shared.model.naming import branch_name, latin
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import Database, when
 from sisimpur.shared.system.fault import fault_point
 
 Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
@@ -136,7 +136,7 @@ def attempt_of(row: Sequence[object] | sqlite3.Row) -> Attempt:
     """`row`: number, outcome, note, ended_at, round, refreshes, asked, refused."""
     number, outcome, note, ended, round_, refreshes, asked, refused = row
     paths = tuple(json.loads(str(refused)))
-    return Attempt(number, outcome, note, _when(ended), round_, refreshes, asked, paths)  # type: ignore[arg-type]
+    return Attempt(number, outcome, note, when(ended), round_, refreshes, asked, paths)  # type: ignore[arg-type]
 
 
 def happened(row: sqlite3.Row) -> Happened:
@@ -229,7 +229,3 @@ def _tried(attempts: Iterable[Attempt], minutes: float, futile: str) -> Tried:
     ends = [one.outcome or "lost" for one in attempts if one.round == newest]
     failed, lost, sent_back, stale = (ends.count(end) for end in ("failed", "lost", "sent back", "stale"))
     return Tried(failed, lost, sent_back, stale, minutes, futile=futile)
-
-
-def _when(text: object) -> datetime | None:
-    return datetime.fromisoformat(str(text)) if text else None

@@ -12,7 +12,6 @@ import pytest
 from sisimpur.shared.model.errors import Stopping, Unavailable
 from sisimpur.shared.store.activity import Activity, BadEnd, OpenRun, Phase, locked_since
 from sisimpur.shared.store.database import Database
-from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import ManualClock
@@ -30,7 +29,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 
 def run(db: Database, agent: str, task: str = "", problem: BaseException | None = None, day: str = DAY) -> None:
-    with suppress(BaseException), Journal(db).running(agent, day, CLOCK, task, 1):
+    with suppress(BaseException), Activity(db).running(agent, day, CLOCK, task, 1):
         if problem:
             raise problem
 
@@ -45,7 +44,7 @@ def killed(db: Database, agent: str, task: str = "") -> None:
 
 
 def test_a_run_is_open_until_it_ends(db: Database) -> None:
-    with Journal(db).running("coder", DAY, CLOCK, "t", 1) as at_work:
+    with Activity(db).running("coder", DAY, CLOCK, "t", 1) as at_work:
         assert Activity(db).open_runs() == (OpenRun(at_work.id, "coder", "t", MORNING),)
     assert Activity(db).open_runs() == ()
 

@@ -16,7 +16,6 @@ from bench.trace import counting
 from sisimpur.shared.model.errors import Replaced
 from sisimpur.shared.store.activity import STOPPED, Activity, Epoch, Epochs
 from sisimpur.shared.store.database import Database
-from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.clock import ManualClock
 from tests.killing import finishes, killed_at, points, snippet
 
@@ -52,7 +51,7 @@ def db(path: Path) -> Iterator[Database]:
 
 
 def a_run_without_end(db: Database, agent: str = "coder") -> None:
-    with Journal(db).running(agent, "2026-11-20", ManualClock(NOW), "t", 1):
+    with Activity(db).running(agent, "2026-11-20", ManualClock(NOW), "t", 1):
         pass
     with db.transaction() as connection:
         connection.execute("update agent_runs set ended_at = null, result = null")

@@ -18,7 +18,6 @@ from sisimpur.shared.model.work import ResourceUse
 from sisimpur.shared.sandbox.box import Box, Job, JobLimits, Mount, find_box, hand_over
 from sisimpur.shared.store.activity import Activity, Epochs
 from sisimpur.shared.store.database import Database
-from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.clock import ManualClock
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -115,10 +114,10 @@ def test_a_run_is_booked_with_what_its_boxes_took(box: Box, db: Database, tmp_pa
     work.mkdir()
     hand_over(work)
     job = Job(("python3", "-c", WORKS), (Mount(work, "/work", writable=True),), limits=JobLimits(seconds=60))
-    with Journal(db).running("qa", DAY, ManualClock(NOON), "t", 1):
+    with Activity(db).running("qa", DAY, ManualClock(NOON), "t", 1):
         assert box.run(job).ok
         assert box.run(Job(("true",))).ok
-    with Journal(db).running("reviewer", DAY, ManualClock(NOON)):
+    with Activity(db).running("reviewer", DAY, ManualClock(NOON)):
         pass
     rows = db.rows("select cpu_s, memory, written from agent_runs order by id")
     cpu, memory, written = rows[0]

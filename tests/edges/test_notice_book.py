@@ -171,6 +171,14 @@ def test_an_address_that_is_wrong_is_not_used_again_and_the_owner_is_told(messen
     assert [slip.key for slip in messenger.book.unsent("x")] == [NOTE.key, MESSAGE.key]
 
 
+@pytest.mark.parametrize("wait", [pytest.param(0, id="our pause"), pytest.param(600, id="the service's own")])
+def test_a_clock_that_was_set_back_makes_no_message_wait_longer(messenger: Messenger, box: Mailbox, wait: int) -> None:
+    box.before.append(Unavailable("away", wait=wait))
+    messenger.send(NOTE, NOW)
+    messenger.flush(DAY, NOW - timedelta(hours=1))
+    assert texts(box) == ["please"]
+
+
 def test_a_service_that_says_how_long_is_left_alone_so_long(messenger: Messenger, box: Mailbox) -> None:
     box.before.append(Unavailable("busy", wait=600))
     messenger.send(NOTE, NOW)

@@ -162,7 +162,7 @@ def test_the_pace_is_of_what_was_merged_last_whatever_its_name_is(stage: Stage, 
         for id_ in (old, *(f"20261120-{number:02}" for number in range(MOST))):
             records.journal.born(TaskSpec(id_, id_, ""), State.BACKLOG, "", stage.clock.now())
             move(records, id_, State.BACKLOG, Event.STARTED)
-            with records.journal.running("coder", "2026-11-20", stage.clock, id_, 1):
+            with records.activity.running("coder", "2026-11-20", stage.clock, id_, 1):
                 stage.clock.sleep(DAY if id_ == old else 600)
             move(records, id_, State.IN_PROGRESS, Event.SUBMITTED)
             move(records, id_, State.IN_REVIEW, Event.MERGED)

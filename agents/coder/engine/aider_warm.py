@@ -35,11 +35,11 @@ from sisimpur.agents.coder.engine.aider_runner import (
 )
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never
 from sisimpur.agents.coder.engine.warm_box import WarmBox
-from sisimpur.shared.machine.charging import charge_run
+from sisimpur.shared.machine.charging import Charge, charge_run
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.sandbox import box_calls
 from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
-from sisimpur.shared.sandbox.box_usage import Taken
+from sisimpur.shared.sandbox.box_job import MB
 from sisimpur.shared.sandbox.watchdog import watchdog
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import remove_folder
@@ -53,7 +53,6 @@ WEEK = 7 * 24 * 3600.0  # seconds
 WHOLE_MEMORY, WHOLE_PROCESSES = 16 * MEMORY, 4 * PROCESSES  # of the box; few tasks take much
 MOST_GIVEN = 200  # tasks; then a new server, as memory that is once touched is never shared again
 MOST_FAILURES = 3  # starts that fail, one after the other
-MB = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class WarmAider:
         ends = line_ends(job)
         if job.folder.parent == self._place.work and (warm := self._ready(stop)):
             with self._laid_out(job) as given:
-                taken = Taken()  # by this task: the box is shared
+                taken = Charge()  # by this task: the box is shared
                 watch = self._watch(job, given, stop, taken)
                 done = warm.run(self._order(job, ends, given), job.seconds, OUTPUT, watch)
                 charge_run(taken.use)
@@ -191,7 +190,7 @@ class WarmAider:
     def _inside(self, path: Path) -> str:
         return f"{WORK}/{path.relative_to(self._place.work)}"
 
-    def _watch(self, job: EngineJob, given: Given, stop: Callable[[], bool], taken: Taken) -> Watch:
+    def _watch(self, job: EngineJob, given: Given, stop: Callable[[], bool], taken: Charge) -> Watch:
         """Watch this task alone: it is ended by itself."""
         limits = JobLimits(job.seconds, MEMORY, processes=PROCESSES, disk_mb=DISK, stall=job.stall)
         return watchdog(limits, (job.folder, given.result, given.home), stop, taken, job.pulse)

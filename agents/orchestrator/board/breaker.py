@@ -9,13 +9,12 @@ from enum import StrEnum
 
 from sisimpur.shared.forge.forge import RateLimited
 from sisimpur.shared.model.errors import ForgeUnavailable, TeamError
-from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.model.schedule import Wait, back_off
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.money.ticket import LIFTED
 from sisimpur.shared.system.clock import Clock
 
-MODEL_RESTS = timedelta(minutes=10)  # before a model that did not answer is asked again
-FORGE_RESTS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 10))  # the last one from then on
+FIRST, LONGEST = timedelta(minutes=1), timedelta(minutes=10)  # before it is asked again; a model always the longest
 
 
 class Service(StrEnum):
@@ -95,14 +94,12 @@ class CircuitBreaker:
         """`wait`: seconds that the service itself asks for."""
         now, before = self._clock.now(), self._outages.get(service)
         times = before.times + 1 if before else 1
-        rest = timedelta(seconds=wait) or self._rest(service, times)
+        first = LONGEST if service is Service.MODEL else FIRST
+        rest = timedelta(seconds=wait) or back_off(times - 1, first, LONGEST)
         since = before.since if before else now
         self._outages[service] = Outage(since, now, now + rest, times, str(problem))
         if before is None:
             self.tell(service, str(problem))
-
-    def _rest(self, service: Service, times: int) -> timedelta:
-        return MODEL_RESTS if service is Service.MODEL else FORGE_RESTS[min(times, len(FORGE_RESTS)) - 1]
 
     def answers(self, service: Service) -> None:
         if self._outages.pop(service, None):

@@ -10,6 +10,7 @@ from datetime import datetime
 from threading import Event
 
 from sisimpur.shared.model.work import Run
+from sisimpur.shared.store.activity import Activity
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.log import Log
@@ -88,13 +89,14 @@ class AgentRuns:
     """The runs of the roles: each is booked with its end, and logged."""
 
     journal: Journal
+    activity: Activity
     session: Session
     log: Log
 
     @contextmanager
     def begin(self, agent: str, task: str = "", attempt: int = 0, day: str = "") -> Iterator[Run]:
         """Book a run. `day`: the one that it belongs to; empty: today."""
-        with self.journal.running(agent, day or self.session.day(), self.session.clock, task, attempt) as run:
+        with self.activity.running(agent, day or self.session.day(), self.session.clock, task, attempt) as run:
             self.log(run, "begun")
             try:
                 yield run

@@ -10,7 +10,7 @@ from sisimpur.agents.orchestrator.board.events import Events
 from sisimpur.agents.orchestrator.board.session import AgentRuns, Session
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.lifecycle import Event, State
-from sisimpur.shared.model.schedule import back_off
+from sisimpur.shared.model.schedule import Backoff, failed_again
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.journal import Journal, MoveReason
 from sisimpur.shared.store.task_records import NO_ATTEMPT, NewAttempt, Outcome
@@ -18,16 +18,6 @@ from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
 FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=6)  # that a task is backed off, twice as long each time
-
-
-@dataclass(frozen=True)
-class BackedOff:
-    """A task that nobody touches for a while: something is wrong around it, and it costs no attempt."""
-
-    why: str
-    times: int
-    since: datetime
-    until: datetime
 
 
 class Transitions:
@@ -38,7 +28,7 @@ class Transitions:
         self.journal = journal
         self._clock = clock
         self._tell = tell
-        self._backed_off: dict[str, BackedOff] = {}
+        self._backed_off: dict[str, tuple[str, Backoff]] = {}  # why, and until when
 
     # -- tasks that nobody touches for a while ----------------------------------------------------------------
 
@@ -46,16 +36,17 @@ class Transitions:
     def backed_off(self) -> Mapping[str, str]:
         """Tasks that nobody touches now, and why. The next start begins with none."""
         now = self._clock.now()
-        return {task: one.why for task, one in self._backed_off.items() if one.since <= now < one.until}
+        return {task: why for task, (why, backoff) in self._backed_off.items() if backoff.lasts(now)}
 
     def back_off(self, task: str, why: str) -> None:
-        """Leave a task for a while; the others go on. The same words again are not told again."""
-        before = self._backed_off.get(task)
-        times = before.times + 1 if before else 0
-        if before is None or before.why != why:
+        """Leave a task for a while: something is wrong around it, and it costs no attempt. The others go on.
+
+        The same words again are not told again.
+        """
+        told, before = self._backed_off.get(task, (None, None))
+        if told != why:
             self._tell(f"{task}: {why}")
-        now = self._clock.now()
-        self._backed_off[task] = BackedOff(why, times, now, now + back_off(times, FIRST, LONGEST))
+        self._backed_off[task] = why, failed_again(before, self._clock.now(), FIRST, LONGEST)
 
     def begins_anew(self, task: str) -> None:
         """Forget what stood in a task's way: it got on, or the owner has moved it."""

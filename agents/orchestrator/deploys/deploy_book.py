@@ -21,7 +21,7 @@ from sisimpur.shared.model.deployment import (
     Place,
     after,
 )
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import Database, when
 from sisimpur.shared.system.fault import fault_point
 
 DEPLOYS = (
@@ -163,9 +163,9 @@ def _deploy(row: sqlite3.Row) -> Deploy:
         why=row["why"],
         asked=bool(row["asked"]),
         is_first=bool(row["is_first"]),
-        begun_at=_when(row["begun_at"]),
-        started_at=_when(row["started_at"]),
-        ended_at=_when(row["ended_at"]),
+        begun_at=when(row["begun_at"]),
+        started_at=when(row["started_at"]),
+        ended_at=when(row["ended_at"]),
         backup=row["backup"],
         reverts=row["reverts"],
         settled=bool(row["settled"]),
@@ -174,7 +174,3 @@ def _deploy(row: sqlite3.Row) -> Deploy:
 
 def _place(text: str) -> Place:
     return {str(place): place for place in PLACES}[text]
-
-
-def _when(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None

@@ -142,6 +142,16 @@ class FeatureBranches:
             return self.main.sync()
         return self.mirror.fetch(branch) if self.mirror.remote_head(branch) else None
 
+    def has_grown(self, task: TaskRecord) -> bool:
+        """Tell whether there is more on the branch that a landing brings home than it was made of."""
+        self.look(task.branch)
+        return self.is_outdated(task)
+
+    def has_lost_target(self, task: TaskRecord) -> bool:
+        """GitHub closes what goes into a branch that somebody deletes: that is no word about the change."""
+        into = self.target(task)
+        return into != self.main.name and self.look(into) is None
+
     def hear(self, tasks: Iterable[TaskRecord]) -> frozenset[str]:
         """The branches of goals to which the owner has pushed; one that is not there yet begins with its first task."""
         branches = {task.branch for task in tasks if task.branch}

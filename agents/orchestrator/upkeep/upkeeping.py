@@ -239,9 +239,8 @@ class _Look:
 
     @cached_property
     def reach(self) -> Reach:
-        guards = tuple(pattern for guard in self.eyes.plans.guards() for pattern in guard.patterns)
         paths = frozenset(entry.path for entry in self.eyes.mirror.tree(self.commit) if entry.mode in FILES)
-        return Reach(paths, tuple(self.eyes.allow), guards, (*self.tools.protected, *self.taken))
+        return Reach(paths, tuple(self.eyes.allow), self.eyes.plans.guarded(), (*self.tools.protected, *self.taken))
 
     def _changed(self, path: str) -> datetime | None:
         return self.eyes.mirror.changed_last(self.commit, path)
