@@ -14,7 +14,7 @@ from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, reach, uncovered_changes, unproven
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_red, is_usable, no_base, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, compared, is_red, is_usable, no_base, problems, proving
 from sisimpur.agents.qa.gathering import Gathering, KeptRuns, Subject
 from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.proof import said_by
@@ -258,6 +258,7 @@ class Qa:
             output=_output(runs),
             elsewhere=runs.elsewhere,
             reach=tuple(reach(base, change)),
+            compared=compared(runs),
         )
 
     def _tried(

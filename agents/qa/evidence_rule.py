@@ -16,7 +16,16 @@ from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.agents.qa.proof import NewNames, Without, proven, without_change
 from sisimpur.agents.qa.traces import cause
-from sisimpur.shared.model.evidence import OLD_FAILS, UNCHANGED, UNSHOWN, Problem, Remedy, SuiteRun
+from sisimpur.shared.model.evidence import (
+    OLD_FAILS,
+    UNCHANGED,
+    UNSHOWN,
+    BeforeAndNow,
+    FewTests,
+    Problem,
+    Remedy,
+    SuiteRun,
+)
 from sisimpur.shared.model.text import few, signal_of
 from sisimpur.shared.model.work import TaskSpec
 
@@ -132,6 +141,16 @@ def is_red(task: TaskSpec, touched: Touched, places: SuiteFiles, texts: Texts, r
 def is_usable(base: SuiteRun) -> bool:
     """A base without tests is nothing to compare with, and needs nothing."""
     return base.is_whole or base.end == "no tests"
+
+
+def compared(runs: Runs) -> BeforeAndNow:
+    """Which tests failed before and fail now, by name; nothing where a run without an end would decide."""
+    if not (is_usable(runs.base) and runs.change.is_whole):
+        return BeforeAndNow()
+    before, now = runs.base.of("failed"), runs.change.of("failed") - runs.flaky
+    mended = before & (runs.change.of("passed") | runs.flaky)
+    sides = (mended, before & now, before - mended - now, now - before)
+    return BeforeAndNow(*map(FewTests.of, sides))
 
 
 def no_base(base: SuiteRun) -> str:

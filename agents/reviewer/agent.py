@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sisimpur.agents.reviewer import answer
 from sisimpur.agents.reviewer.answer import AskedAbout, History, Read, ReviewReply, history, settle
-from sisimpur.agents.reviewer.definitions import called, gone
+from sisimpur.agents.reviewer.definitions import Use, called, gone, told_uses, uses
 from sisimpur.agents.reviewer.diff_analyzer import (
     Chunk,
     chunks,
@@ -66,6 +66,10 @@ CALLS = """\
 # What the changed code calls
 
 As it is in this repository now, for reading: it is no part of the change."""
+USES = """\
+# What uses the changed code
+
+As it is in this repository now, and not part of the change: callers, then tests. Found by name; there may be more."""
 REFUSED = """\
 # What the coder's engine was refused
 
@@ -103,6 +107,7 @@ class _Reading:
     context: ReviewContext
     owners: Sequence[str]  # what the owner decides about
     gone: str  # definitions, and who still knows them
+    uses: Sequence[Use]  # of what it changed
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,8 @@ class Reviewer:
         past = history(before, self.limits.floor)
         owners = dict.fromkeys((*branch.protected, *(one.path for one in found if one.is_the_owners)))
         try:
-            reading = _Reading(run, task, evidence, case, parts, past, found, context, tuple(owners), gone(case))
+            lost, used = gone(case), uses(case)
+            reading = _Reading(run, task, evidence, case, parts, past, found, context, tuple(owners), lost, used)
             reads = [self._ask(reading, number) for number in range(len(parts))]
         except ReplyDeclined as reason:
             return replace(heard, verdict=Escalated(f"the model declines to review this ({reason})", found))
@@ -209,7 +215,8 @@ class Reviewer:
             evidence=quoted(self.outgoing.clean(evidence_text(reading.evidence)), "tests"),
             found=self._rules(asked, reading),
             earlier=self._block(EARLIER, findings_text(asked.earlier)) + self._said(asked, reading.context.answers),
-            calls=self._block(CALLS, called(reading.case, part), "definitions"),
+            calls=self._block(CALLS, called(reading.case, part), "definitions")
+            + self._block(USES, told_uses(reading.uses, part), "uses"),
             part=part_text(number, len(reading.parts)),
             diff=quoted(self.outgoing.clean(part.text), "change"),
         )

@@ -1,4 +1,4 @@
-"""Code around a change, as a reader would look it up: what it calls, and what it took away. Pure, and bounded.
+"""Code around a change, as a reader would look it up: what it calls, who calls it, what it took away. Pure, bounded.
 
 Names are followed through imports to the repository's own files; what a class inherits is not.
 """
@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, target_names
 from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.text import few
-from sisimpur.shared.repo.file_parts import Defining, Definition, defined, dumped
+from sisimpur.shared.repo.file_parts import Defining, Definition, defined, dumped, span
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed
@@ -55,7 +56,7 @@ def _places(case: Case, chunk: Chunk) -> Iterator[_Place]:
     files = [file for file in case.files if file.path in chunk.paths and file.tree]
     for file in sorted(files, key=lambda file: file.is_test):
         assert file.tree
-        names = _Names(case, file, file.tree)
+        names = _Names(case, file.path, file.tree)
         new = (call.func for call in names.tree.calls if _is_new(file, call))
         for function in islice(chain(_decorators(file, names.tree), new), MOST_CALLS):
             yield from names.of(function)
@@ -98,7 +99,7 @@ class _Names:
     """Names of one file -> places of the repository."""
 
     case: Case
-    file: ChangedFile
+    path: str
     tree: PythonTree
 
     def of(self, function: ast.expr) -> Iterator[_Place]:
@@ -108,11 +109,11 @@ class _Names:
         head, *rest = parts
         if head in ("self", "cls") and rest:
             around = (one.name for one in self.tree.above(function) if isinstance(one, ast.ClassDef))
-            yield from (_Place(self.file.path, f"{name}.{rest[0]}") for name in around)
+            yield from (_Place(self.path, f"{name}.{rest[0]}") for name in around)
         elif head in self._imported:
             yield from self._module(self._imported[head], rest)
         else:
-            yield _Place(self.file.path, ".".join(parts))
+            yield _Place(self.path, ".".join(parts))
 
     def _module(self, names: list[str], rest: list[str]) -> Iterator[_Place]:
         """The longest part of the name that is a file is the module; what follows is defined in it."""
@@ -124,7 +125,7 @@ class _Names:
 
     def _path(self, module: str) -> str:
         """Its file, from the root, or from a folder that the importing file lies in (`src`)."""
-        folder, ends = self.file.path, (f"{module}.py", f"{module}/__init__.py")
+        folder, ends = self.path, (f"{module}.py", f"{module}/__init__.py")
         while True:
             folder = folder.rpartition("/")[0]
             for end in ends:
@@ -143,7 +144,7 @@ class _Names:
                     names = one.name.split(".")
                     found[one.asname or names[0]] = names if one.asname else names[:1]
             elif isinstance(node, ast.ImportFrom):
-                here = self.file.path.split("/")[: -node.level] if node.level else []
+                here = self.path.split("/")[: -node.level] if node.level else []
                 for one in node.names:
                     found[one.asname or one.name] = [*here, *(node.module or "").split("."), one.name]
         return {name: [part for part in parts if part] for name, parts in found.items()}
@@ -156,6 +157,144 @@ def _parts(function: ast.expr) -> list[str]:
         parts.append(function.attr)
         function = function.value
     return [function.id, *reversed(parts)] if isinstance(function, ast.Name) else []
+
+
+# --- who calls what a change changed -------------------------------------------------------------------------
+
+
+MOST_CALLERS, MOST_TESTS, MOST_ASKED = 24, 40, 16  # lines of callers, of these and tests; files that are parsed
+MOST_OF_CALL, MOST_OF_TEST, LONGEST_OF_USE = 6, 10, 160  # lines of one, characters of a line
+BUILTIN = frozenset(name for kind in (dict, list, set, str, bytes) for name in dir(kind))
+
+
+@dataclass(frozen=True)
+class Use:
+    """Lines that use a changed definition. `name`: of the definition; `within`: what they stand in."""
+
+    path: str
+    first: int
+    lines: tuple[str, ...]
+    name: str
+    within: str
+    is_test: bool
+
+    @property
+    def told(self) -> str:
+        within = f", in {self.within}" if self.within else ""
+        return "\n".join((f"=== {self.path}, from line {self.first}{within}: uses {self.name}", *self.lines))
+
+    def is_shown(self, chunk: Chunk) -> bool:
+        """By the change itself, for the most part."""
+        seen = sum((self.path, False, self.first + number) in chunk.shown for number in range(len(self.lines)))
+        return seen > MOSTLY * len(self.lines)
+
+
+def told_uses(uses: Sequence[Use], chunk: Chunk) -> str:
+    """Those that the chunk does not show: callers, then tests; the first of each file before its second."""
+    texts: list[str] = []
+    room = MOST_TESTS
+    counts = Counter[tuple[str, str]]()
+    ranked: list[tuple[bool, int, Use]] = []
+    for use in uses:
+        if not use.is_shown(chunk):
+            ranked.append((use.is_test, counts[use.path, use.name], use))
+            counts[use.path, use.name] += 1
+    for is_test, _, use in sorted(ranked, key=lambda one: one[:2]):
+        size = len(use.lines) + 1
+        if size <= room - (0 if is_test else MOST_TESTS - MOST_CALLERS):
+            texts.append(use.told)
+            room -= size
+    return "\n\n".join(texts)
+
+
+def uses(case: Case) -> tuple[Use, ...]:
+    """Of functions and classes of the product that say something else than before; the nearest files first."""
+    places = [_Place(file.path, name) for file in case.files if not file.is_test for name in _altered(file)]
+    known = _knowing(case, {_last(place) for place in places})
+    files = {path for paths in known.values() for path in paths if path.endswith(".py")}
+    near = sorted(files, key=lambda path: (-max(_shared(path, place.path) for place in places), path))
+    asked = [[path for path in near if is_test_file(path) == tests][:MOST_ASKED] for tests in (False, True)]
+    return tuple(use for path in chain(*asked) for use in _uses_in(case, path, places))
+
+
+def _shared(path: str, other: str) -> int:
+    """How many folders two files have in common."""
+    pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _altered(file: ChangedFile) -> Iterator[str]:
+    """Names of definitions that are there before and after; a class stands for what makes it."""
+    before, after = (dict(_said(tree.module.body)) if tree else {} for tree in (file.tree_before, file.tree))
+    names = (name for name in after if name in before and after[name] != before[name])
+    made = (name.removesuffix(".__init__").removesuffix(".__new__") for name in names)
+    yield from dict.fromkeys(name for name in made if not name.endswith("__"))
+
+
+def _said(body: Sequence[ast.stmt], within: str = "") -> Iterator[tuple[str, str]]:
+    """(name, all that it says but its docstring); a class without what it defines."""
+    for node in body:
+        if not isinstance(node, Defining):
+            continue
+        inner = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+        if isinstance(node, ast.ClassDef):
+            inner = [one for one in inner if not isinstance(one, Defining)]
+            yield from _said(node.body, f"{within}{node.name}.")
+        head: list[ast.AST] = [*node.bases, *node.keywords] if isinstance(node, ast.ClassDef) else [node.args]
+        yield within + node.name, " ".join(map(dumped, (*node.decorator_list, *head, *inner)))
+
+
+def _last(place: _Place) -> str:
+    return place.name.rpartition(".")[2]
+
+
+def _uses_in(case: Case, path: str, places: Sequence[_Place]) -> Iterator[Use]:
+    """One for each definition and function that uses it."""
+    text = case.read(path) or ""
+    tree = PythonTree.of(text)
+    if tree is None:
+        return
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    names, seen = _Names(case, path, tree), set[tuple[str, object]]()
+    for node in tree.nodes:
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            place = next((one for one in places if _is_meant(node, one, names, text)), None)
+            function = tree.function_of(node)
+            inside = place and place.path == path and function and function.name == _last(place)  # it calls itself
+            if place and not inside and (place.name, function) not in seen:
+                seen.add((place.name, function))
+                yield _use(tree, path, lines, node, place)
+
+
+def _is_meant(node: ast.Name | ast.Attribute, place: _Place, names: _Names, text: str) -> bool:
+    """By its imports, also where the package passes it on; a method by its name, where its class is named."""
+    last = _last(place)
+    if (node.id if isinstance(node, ast.Name) else node.attr) != last and not isinstance(node, ast.Name):
+        return False
+    for found in names.of(node):
+        folder, _, file = found.path.rpartition("/")
+        passes_on = file == "__init__.py" and place.path.startswith(f"{folder}/") and found.name == place.name
+        if found == place or passes_on:
+            return True
+    owner = place.name.rpartition(".")[0].rpartition(".")[2]
+    is_method = bool(owner) and isinstance(node, ast.Attribute) and last not in BUILTIN
+    return is_method and (names.path == place.path or bool(re.search(rf"\b{re.escape(owner)}\b", text)))
+
+
+def _use(tree: PythonTree, path: str, lines: Sequence[str], node: ast.expr, place: _Place) -> Use:
+    """A short test whole; else the call and the lines around it, in the function that it stands in."""
+    function, is_test = tree.function_of(node), is_test_file(path)
+    call = next((one for one in islice(tree.above(node), 1) if isinstance(one, ast.Call) and one.func is node), node)
+    low, high = span(function) if function else (1, len(lines))
+    first, most = max(low, call.lineno - 1), MOST_OF_CALL
+    last = min(high, (call.end_lineno or call.lineno) + 1, first + most - 1)
+    if is_test and function:
+        most = MOST_OF_TEST
+        first = low if high - low < most else max(low, call.lineno - 3)
+        last = min(high, first + most - 1)
+    within = ".".join(tree.names_above(call.lineno))
+    told = tuple(line[:LONGEST_OF_USE] for line in lines[first - 1 : last])
+    return Use(path, first, told, place.name, within, is_test)
 
 
 # --- definitions that a change took away ---------------------------------------------------------------------

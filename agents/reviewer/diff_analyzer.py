@@ -17,7 +17,7 @@ from textwrap import dedent
 
 from sisimpur.agents.reviewer.rules.case import ChangedFile
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.evidence import Evidence, Finding, is_test_file
+from sisimpur.shared.model.evidence import LONGEST_NAME, Evidence, Finding, is_test_file
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import TaskSpec
 
@@ -272,6 +272,8 @@ def evidence_text(evidence: Evidence) -> str:
     """Evidence about this change. The suite's whole counts are left out: other tasks change them too."""
     lines = [
         f"failing: {_failing(evidence)}",
+        *(f"{words}: {_named(tests.names, tests.count)}" for words, tests in evidence.compared.told()),
+        *([f"failed, and passed when run again: {_named(evidence.flaky)}"] if evidence.flaky else []),
         f"new or changed tests that fail without the change: {_named(evidence.proving)}",
         f"other new tests: {_named(test for test in evidence.new_tests if test not in evidence.proving)}",
         f"coverage: {_coverage(evidence)}",
@@ -310,10 +312,14 @@ def part_text(number: int, count: int) -> str:
     return f", part {number + 1} of {count}: the other parts are read too; judge this one"
 
 
-def _named(tests: Iterable[str]) -> str:
-    """`tests/test_a.py::Tests: test_one, test_two; …`: where tests stand is said once for all that follow."""
-    names = [one_line(test, 200) for test in tests]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+def _named(tests: Iterable[str], count: int = 0) -> str:
+    """`tests/test_a.py::Tests: test_one, test_two; …`: where tests stand is said once for all that follow.
+
+    `count`: how many there are, if these are the first ones.
+    """
+    names = [one_line(test, LONGEST_NAME) for test in tests]
+    left = max(count, len(names)) - len(names[:MOST_NAMED])
+    more = f" and {left} more" if left else ""
     places = groupby(map(_parted, names[:MOST_NAMED]), key=itemgetter(0))
     return "; ".join(place + ", ".join(name for _, name in parts) for place, parts in places) + more or "none"
 

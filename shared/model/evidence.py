@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, Protocol
 
 from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Choice
 
 # --- tests ----------------------------------------------------------------------------------------------------
 
 Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipped; an error is failed
+LONGEST_NAME = 200  # characters of a test's name that are told
 Remedy = Literal["correct", "write tests", "ask owner"]
 
 # What asks for tests: a change that shows nothing, and one that is to alter nothing.
@@ -24,17 +26,8 @@ UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.
 TEST_FILES = (
     *("tests/", "test/", "testing/", "test_*.py", "*_test.py", "test.py", "tests.py", "tests_*.py", "conftest.py"),
-    *(
-        "testdata/",
-        "test_data/",
-        "test-data/",
-        "golden/",
-        "goldens/",
-        "cassettes/",
-        "__snapshots__/",
-        "*.ambr",
-        "*.snap",
-    ),
+    *("testdata/", "test_data/", "test-data/", "golden/", "goldens/"),
+    *("cassettes/", "__snapshots__/", "*.ambr", "*.snap"),
 )
 CONFIGURATION = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
@@ -110,6 +103,50 @@ class Problem:
     tests: tuple[str, ...] = ()
 
 
+MOST_FAILING = 10  # names of tests that failed before or fail now, of each kind
+
+
+@dataclass(frozen=True)
+class FewTests:
+    """Names of tests, the first ones; `count`: how many there are. They come from the target: data."""
+
+    names: tuple[str, ...] = ()
+    count: int = 0
+
+    @staticmethod
+    def of(tests: Collection[str]) -> FewTests:
+        first = sorted(tests)[:MOST_FAILING]
+        return FewTests(tuple(one_line(test, LONGEST_NAME) for test in first), len(tests))
+
+    @property
+    def told(self) -> str:
+        """`a, b and 3 more`."""
+        more = self.count - len(self.names)
+        return ", ".join(self.names) + (f" and {more} more" if more > 0 else "")
+
+
+@dataclass(frozen=True)
+class BeforeAndNow:
+    """Old failures and new ones. What passed when it was run again is none. Empty: nothing fails, or no run is whole.
+
+    `mended`: fails on the base, passes now; `still`: fails on both; `left`: fails on the base, and is skipped or gone
+    now; `broken`: fails only now.
+    """
+
+    mended: FewTests = FewTests()
+    still: FewTests = FewTests()
+    left: FewTests = FewTests()
+    broken: FewTests = FewTests()
+
+    def told(self) -> Iterator[tuple[str, FewTests]]:
+        """In words, those that there are."""
+        before = "failed before the change"
+        yield from [(f"{before}, passes now", self.mended)] if self.mended.count else []
+        yield from [(f"{before}, fails now", self.still)] if self.still.count else []
+        yield from [(f"{before}, is skipped or gone now", self.left)] if self.left.count else []
+        yield from [("fails only now", self.broken)] if self.broken.count else []
+
+
 @dataclass(frozen=True)
 class ToolRun:
     """A tool that checks what has no unit tests. `end`: "ran", "ran; not seen: …", or "not run: why".
@@ -155,6 +192,7 @@ class Evidence:
     unheld: tuple[str, ...] = ()  # in words: changed lines that may be another, and no test notices
     faults: str = ""  # how many small faults in changed lines tests notice; empty: none was tried
     not_run: tuple[str, ...] = ()  # suites of other languages, each with the file that shows it
+    compared: BeforeAndNow = BeforeAndNow()  # empty, too, in what was kept before there were names
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)

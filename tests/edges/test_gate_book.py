@@ -12,10 +12,12 @@ import pytest
 
 from sisimpur.shared.model.evidence import (
     Approved,
+    BeforeAndNow,
     ChangesRequested,
     Escalated,
     Evidence,
     Failure,
+    FewTests,
     Finding,
     Problem,
     Reviewed,
@@ -51,6 +53,7 @@ EVIDENCE = Evidence(
     problems=(Problem("a test fails", "a::b fails", "correct", ("a::b",)),),
     covered=81.5,
     uncovered={"a.py": (3, 4)},
+    compared=BeforeAndNow(still=FewTests(("a::c",), 1)),
 )
 FINDING = Finding("a.py", 3, Severity.HIGH, "model", "security", "a hole", "x = 1")
 
@@ -87,6 +90,14 @@ def test_evidence_comes_back_as_it_was_and_belongs_to_one_commit(book: GateRepos
     assert book.evidence("t", "c1") == EVIDENCE
     assert book.evidence("t", "c2") is None
     assert book.evidence("u", "c1") is None
+
+
+def test_evidence_of_an_earlier_version_names_no_test_that_failed_before(tmp_path: Path, book: GateRepository) -> None:
+    book.begin("check", "t", "c1", NOW)
+    book.keep_evidence("t", EVIDENCE)
+    with sqlite3.connect(tmp_path / "agents.db") as db:
+        db.execute("update gate_runs set answer_json = json_remove(answer_json, '$.compared')")
+    assert book.evidence("t", "c1") == replace(EVIDENCE, compared=BeforeAndNow())
 
 
 @pytest.mark.parametrize(

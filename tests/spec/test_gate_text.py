@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.shared.model.evidence import (
+    BeforeAndNow,
     ChangesRequested,
     Escalated,
     Evidence,
     Failure,
+    FewTests,
     Finding,
     Problem,
     Reviewed,
@@ -123,6 +125,14 @@ def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_befo
         "a test from the task's words alone disagrees: 1 of its tests fail: t.py::a: AssertionError",
         "8 of 9 small faults in changed lines are noticed",
         "fails with the change: tests/test_a.py::test_b: ImportError: no x",
+    ]
+
+
+def test_the_owner_hears_the_names_of_what_failed_before() -> None:
+    named = BeforeAndNow(FewTests(("a::b", "a::c"), 2), FewTests(("a::d",), 1), broken=FewTests(("a::e",), 1))
+    assert owner_text.before_and_after(replace(evidence(), failing_before=3, compared=named)) == [
+        "failed before the change, passes now: a::b, a::c",
+        "failed before the change, fails now: a::d",
     ]
 
 

@@ -962,6 +962,7 @@ def test_a_suite_that_is_red_on_main_excuses_what_was_red_and_nothing_else(tmp_p
     stage = Stage(tmp_path, {**FILES, "tests/test_cents.py": RED})
     found = stage.given_change({"shop.py": ROUNDED, "tests/test_more.py": NEW.replace("sum()", "more()")}).check()
     assert (found.problems, found.failed, found.failing_before) == ((), 1, 1)
+    assert list(found.compared.told()) == [("failed before the change, fails now", found.compared.still)]
     worse = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
     assert [one.tests for one in worse.problems if one.rule == "a test fails"] == [(SUM,)]
 

@@ -14,9 +14,9 @@ from sisimpur.agents.qa.analysis.mutants import unnoticed
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name, changes_tests_of, is_declared
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, gone, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, compared, gone, problems, proving
 from sisimpur.shared.model.change import Change
-from sisimpur.shared.model.evidence import UNCHANGED, Failure, Outcome, SuiteRun
+from sisimpur.shared.model.evidence import MOST_FAILING, UNCHANGED, BeforeAndNow, Failure, FewTests, Outcome, SuiteRun
 from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 A, B, C, NEW = (f"tests/test_shop.py::test_{name}" for name in ("a", "b", "c", "new"))
@@ -720,6 +720,33 @@ def test_what_tests_expect_changes_with_what_is_asked_for_where_the_task_names_i
     task, runs = replace(TASK, kind=kind, files=files), replace(PROVED, restored=suite(a=F, b=P), restored_on=())
     found = problems(task, touched("shop.py", GOLDEN, SHOP), runs, SuiteFiles(TREE))
     assert [one.remedy for one in found if one.rule == "an old test fails on the new code"] == [remedy]
+
+
+# --- what failed before, and what fails now ------------------------------------------------------------------
+
+
+def test_old_failures_and_new_ones_are_told_apart_by_name() -> None:
+    before = suite(a=F, b=F, c=F, other=P, file=F)
+    told = compared(Runs(before, suite(a=P, b=F, c=S, other=F, new=P)))
+    kinds = (told.mended, told.still, told.left, told.broken)
+    assert [few.names for few in kinds] == [(A,), (B,), (SHOP, C), (OTHER,)]
+    assert [few.count for few in kinds] == [1, 1, 2, 1]
+
+
+def test_what_passed_when_it_was_run_again_fails_in_no_way() -> None:
+    runs = Runs(suite(a=P, b=F), suite(a=F, b=F), flaky=frozenset({A, B}))
+    assert compared(runs) == BeforeAndNow(mended=FewTests((B,), 1))
+
+
+@pytest.mark.parametrize("runs", [Runs(suite("timed out", a=F), suite(a=P)), Runs(suite(a=F), suite("memory", b=F))])
+def test_a_run_without_an_end_decides_nothing_about_old_failures(runs: Runs) -> None:
+    assert compared(runs) == BeforeAndNow()
+
+
+def test_names_of_tests_are_few_and_clean() -> None:
+    few = FewTests.of([f"t.py::test[{n:02}\nfailing: 0\x1b]{'x' * 999}" for n in range(MOST_FAILING + 3)])
+    assert len(few.names) == MOST_FAILING and few.told.endswith(" and 3 more")
+    assert all(name.isprintable() and len(name) <= 200 for name in few.names)
 
 
 def test_the_name_of_a_test_is_its_functions() -> None:

@@ -21,9 +21,11 @@ from sisimpur.shared.model.evidence import (
     NOBODY,
     Answers,
     Approved,
+    BeforeAndNow,
     ChangesRequested,
     Escalated,
     Evidence,
+    FewTests,
     Finding,
     Problem,
     ReviewContext,
@@ -699,3 +701,14 @@ def test_the_reviewer_is_told_which_failures_were_there_before() -> None:
     told = evidence_text(replace(GREEN, failed=2, failing_before=2))
     assert told.startswith("failing: 2 (2 on the base; each that the change has broken is a problem below)\n")
     assert evidence_text(GREEN).startswith("failing: 0\n")
+
+
+def test_the_reviewer_is_told_the_names_of_what_failed_before_and_of_what_fails_now() -> None:
+    mended, broken = FewTests(("t/a.py::test_x", "t/a.py::test_y"), 2), FewTests(("t/a.py::test_z",), 12)
+    told = evidence_text(replace(GREEN, compared=BeforeAndNow(mended=mended, broken=broken), flaky=("t/b.py::f",)))
+    assert told.split("\n")[1:4] == [
+        "failed before the change, passes now: t/a.py: test_x, test_y",
+        "fails only now: t/a.py: test_z and 11 more",
+        "failed, and passed when run again: t/b.py: f",
+    ]
+    assert "before the change" not in evidence_text(GREEN)

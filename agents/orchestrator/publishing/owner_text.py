@@ -34,7 +34,8 @@ def before_and_after(found: Evidence) -> list[str]:
 
 def without_it(found: Evidence) -> list[str]:
     """What failed before, what shows the change, and what was asked without seeing it, or in other surroundings."""
-    lines = [f"{found.failing_before} failed before the change"] if found.failing_before else []
+    old = [f"{words}: {tests.told}" for words, tests in found.compared.told() if tests is not found.compared.broken]
+    lines = old or ([f"{found.failing_before} failed before the change"] if found.failing_before else [])
     if found.proving:
         lines.append(f"fails without the change, passes with it: {few(found.proving, MOST_NAMED)}")
     lines += [f"a test from the task's words alone {found.independent}"] if found.independent else []
