@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import sys
-import textwrap
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,21 +37,46 @@ def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
     groups = list(groups)
     if groups:
         print(f"\n{heading}:")
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         for first, *rest in groups[:MOST_SHOWN]:
-            print(wrapped(plain(first), width))
+            print(wrapped(plain(first), terminal_width()))
             for line in rest:
                 print(f"      {plain(line)}")
         if len(groups) > MOST_SHOWN:
             print(f"  … and {len(groups) - MOST_SHOWN} more")
 
 
-def wrapped(line: str, width: int) -> str:
-    """Break a line of a list between its words, for so many columns; 0: it is no terminal, and nothing is broken."""
+def print_line(line: str, rest: int) -> None:
+    """Print a line; on a terminal it is broken between words, and goes on at column `rest`."""
+    print(wrapped(plain(line), terminal_width(), 0, rest))
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; 0: it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def wrapped(line: str, width: int, first: int = 2, rest: int = 4) -> str:
+    """Break a line between its words, for so many columns; 0: it is no terminal, and nothing is broken.
+
+    `first`, `rest`: the columns at which the first line and the others begin.
+    """
     if not width:
-        return f"  {line}"
-    return textwrap.fill(
-        line, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        return " " * first + line
+    lines, now = [], " " * first
+    for word in re.findall(r"\s*\S+", line):
+        if now.strip() and columns(now + word) > width:
+            lines.append(now)
+            now = " " * rest + word.lstrip()
+        else:
+            now += word
+    return "\n".join((*lines, now))
+
+
+def columns(text: str) -> int:
+    """Columns of a terminal that a text takes: Bengali's marks stand over their letters, wide letters take two."""
+    return sum(
+        0 if unicodedata.category(one) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(one) in "WF")
+        for one in text
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import command, plain, print_json
+from sisimpur.cli.terminal.printing import command, plain, print_json, print_line
 from sisimpur.cli.wiring.forge import github_name
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Refused, TeamError
@@ -38,8 +38,9 @@ def prs(arguments: Arguments) -> int:
     elif (place := records.home.forge(records.settings.target.name)).exists():
         print(f"fetch one with: git fetch {shlex.quote(str(place))} BRANCH")
     rows.sort(key=lambda row: waiting[row["number"]][0], reverse=True)  # the newest first where none waits
-    told = (line for row in rows for line in (*_lines(row), *waiting[row["number"]][1]))
-    print("".join(f"{line}\n" for line in told), end="")
+    for row in rows:
+        for line in (*_lines(row), *waiting[row["number"]][1]):
+            print_line(line, 14)
     if older:
         print(f"… and what ended before; all: {command(arguments.home, 'prs', '--all')}")
     return 0
@@ -55,14 +56,14 @@ def _waiting(row: dict[str, Any], records: Records) -> tuple[tuple[int, ...], li
     found, reviewed = records.gates.newest(row["task"])
     lines = [f"waits for you: {'; '.join(parked.reasons)}"]
     lines += [f"not seen: {'; '.join(unseen(found))}"] if found and unseen(found) else []
-    return risk(found, reviewed), [plain(f"{'':<14}{line}") for line in lines]
+    return risk(found, reviewed), [f"{'':<14}{line}" for line in lines]
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
-    yield plain(f"#{row['number']:<4} {row['state']:<7} {row['title']}")
-    yield plain(f"{'':<14}{row['branch']} -> {row['base']}")
+    yield f"#{row['number']:<4} {row['state']:<7} {row['title']}"
+    yield f"{'':<14}{row['branch']} -> {row['base']}"
     if row["url"].startswith("http"):
-        yield plain(f"{'':<14}{row['url']}")
+        yield f"{'':<14}{row['url']}"
 
 
 def pulls(records: Records, ended: int | None = None) -> tuple[list[dict[str, Any]], str]:

@@ -10,7 +10,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, room
 from sisimpur.agents.orchestrator.roadmap.roadmap_text import pace_line, state_words, week_line
 from sisimpur.agents.orchestrator.roadmap.roadmapping import RoadmapOnDisk, looked_at, seen
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import command, plain, print_json
+from sisimpur.cli.terminal.printing import command, print_json, print_line
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.work import Vision
 from sisimpur.shared.money.pricing import Pricing
@@ -31,17 +31,18 @@ def roadmap(arguments: Arguments) -> int:
     if not any(laid.entries):
         print(f"no goal yet; write some into VISION.md, then: {command(arguments.home, 'run-day', '--until morning')}")
     else:
-        print(plain(pace_line(laid, day)))
+        print_line(pace_line(laid, day), 4)
     for week in laid.weeks:
         print(f"\n{_heading(week)}")
         for entry in week.entries:
-            print(plain(_line(entry, laid.pace)))
+            print_line(_line(entry, laid.pace), 6)
     if laid.later:
         print("\nLater:")
         for entry in laid.later:
-            print(plain(_line(entry, laid.pace)))
+            print_line(_line(entry, laid.pace), 6)
     for line in _remarks(found):
-        print(f"\n{plain(line)}")
+        print()
+        print_line(line, 4)
     return 0
 
 

@@ -9,13 +9,11 @@ from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, lo
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import command, pasteable, plain, print_json, print_list
+from sisimpur.cli.terminal.printing import command, on_screen, pasteable, plain, print_json, print_line, print_list
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.lifecycle import Card, State, waits_for
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.store.ended_tasks import EndedTasks
-
-LONGEST_NOTE = 300  # on the screen
 
 
 def snapshot(records: Records, shown: AbstractSet[str] | None = None) -> Snapshot:
@@ -41,9 +39,9 @@ def tasks(arguments: Arguments) -> int:
     if not rows:
         print("no tasks yet")
     for row in rows:
-        print(plain(f"{row['id']:<14} {row['state']:<12} {row['priority']:<9} {row['title']}"))
+        print_line(f"{row['id']:<14} {row['state']:<12} {row['priority']:<9} {row['title']}", 38)
         if row["note"]:
-            print(plain(f"{'':<14} {pasteable(row['note'], arguments.home)}")[:LONGEST_NOTE])
+            print_line(f"{'':<14} {on_screen(pasteable(row['note'], arguments.home))}", 15)
         if row["stuck"]:
             print(plain(f"{'':<14} since {row['stuck']['since']}; to go on, type one of:"))
             for typed in row["stuck"]["commands"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -254,8 +255,13 @@ def _ran(row: sqlite3.Row) -> Ran:
 
 
 def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
-    """A question belongs to the goal as it is worded now; asked again, it stays one."""
+    """A question belongs to the goal as it is worded now; asked again, it stays one. A note's newest words count."""
     for q in questions:
+        if wording.get(q.goal_id) == "":
+            now = [one.text for one in questions if one.goal_id == q.goal_id]
+            sql = "delete from questions where goal_id = ? and wording = '' and text not in"
+            sql += " (select value from json_each(?))"
+            db.execute(sql, (q.goal_id, json.dumps(now)))
         values = (q.goal_id, wording.get(q.goal_id, ""), day, q.text, q.evidence)
         db.execute("insert or ignore into questions values (?, ?, ?, ?, ?)", values)
 

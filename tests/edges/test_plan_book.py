@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sisimpur.shared.model.schedule import Ran
+from sisimpur.shared.model.work import Question
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.plan_book import PlanRepository, Trouble
 from tests.killing import killed_at, snippet
@@ -84,3 +85,14 @@ def test_a_kill_right_after_leaves_it_recorded(tmp_path: Path) -> None:
     db = Database(tmp_path / "agents.db")
     assert PlanRepository(db).phases_of(DAY)["morning"].problem == "was off"
     db.close()
+
+
+def test_what_is_asked_anew_about_a_note_takes_the_place_of_what_was_asked(book: PlanRepository) -> None:
+    old, new, more = (Question("n-1", f"I could not find it{more}", "") for more in (" (line 5)", "", ", nor that"))
+    goal = [Question("g-1", text, "") for text in ("Which one?", "And when?")]
+    wording = {"n-1": "", "n-2": "", "g-1": "abc"}
+    book.ask(DAY, [old, Question("n-2", "another note", ""), goal[0]], wording)
+    book.ask(DAY, [new, more, goal[1]], wording)
+    assert {one.text for one in book.asked(wording)} == {
+        "another note", new.text, more.text, "Which one?", "And when?",
+    }  # fmt: skip

@@ -183,6 +183,12 @@ def test_a_no_that_cannot_be_enforced_becomes_a_question(patterns: list[str]) ->
     assert result.questions[0].goal_id.startswith("n-")
 
 
+def test_a_question_stays_the_same_when_a_line_above_it_goes() -> None:
+    text = "## Notes\n- Be kind\n- Don't touch the payment gateway\n"
+    before, after = (interpret(read(one), answer()) for one in (text, text.replace("- Be kind\n", "")))
+    assert before.questions == after.questions != ()
+
+
 def test_half_a_no_is_a_guard_and_a_question() -> None:
     vision = read("## Notes\n- Don't touch n8n or the parser\n")
     result = interpret(vision, answer([GuardAnswer(2, ["apps/hooks/n8n.py", "apps/parser/**"])]))
@@ -283,7 +289,7 @@ def test_prose_beyond_the_limit_is_named() -> None:
     vision = read("# Vision\n" + "".join(f"Sentence {number} {'x' * 1_000}.\n\n" for number in range(40)))
     model = ScriptedModel(answer())
     result = Interpreter(model, Prompts(AGENTS)).read(RUN, vision, difference(None, vision), (), FILES, "")
-    assert "nothing from line" in result.questions[0].text
+    assert 'nothing was read from "Sentence 19 ' in result.questions[0].text
     assert len(model.asked[0]) < 30_000
 
 

@@ -25,6 +25,7 @@ PROJECT = '[build-system]\nrequires = []\n[project]\nname = "a"\n'
 KEYS = ["project", "tool", "poetry", "pdm", "hatch", "uv", "envs", "test", "dev", "group", "dependencies", "extras",
         "dependency-groups", "optional-dependencies", "dev-dependencies", "include-group", "build-system"]  # fmt: skip
 TESTS = {"tests/test_app.py": ""}
+APP = {"shop/tests/__init__.py": "", "shop/tests/tests.py": "", "shop/tests/settings.py": "INSTALLED_APPS = ()"}
 
 
 def survey(files: Mapping[str, str], *, offline: bool = False) -> TargetSurvey:
@@ -155,6 +156,15 @@ def test_no_manifest_makes_it_raise_and_none_is_more_than_one_word_of_a_command(
         param("", {"manage.py": "setdefault('DJANGO_SETTINGS_MODULE', 'site.settings.dev')",
                           **named("site/settings/dev.py", "site/settings/test.py", "shop/tests.py")},
                      "python manage.py test --settings=site.settings.test", id="settings for tests"),
+        param("", APP, "python -m django test --settings=shop.tests.settings", id="an app without manage.py"),
+        param("", {**APP, "conftest.py": ""}, "python -m pytest", id="an app with conftest.py"),
+        param("", {**APP, "setup.cfg": "[tool:pytest]"}, "python -m pytest", id="an app that pytest is set up for"),
+        param("", {**TESTS, "tests/settings.py": "RETRIES = 3"}, "python -m pytest", id="settings of no app"),
+        param("", {"src/a/tests/__init__.py": "", "src/a/tests/tests.py": "",
+                          "src/a/tests/settings.py": "INSTALLED_APPS = ()"},
+                     "python -m django test --settings=a.tests.settings", id="an app below src"),
+        param("", {"tests/settings.py": "INSTALLED_APPS = ()", "tests/test_a.py": ""},
+                     "python -m pytest", id="tests that are no package are not found by Django"),
         param("", {**TESTS, "Makefile": "test: lint\n\tPYTHONPATH=src $(PY) -m pytest -x tests && echo done\n"},
                      "python -m pytest", id="two commands in one line are not read"),
         param("", {**TESTS, "Makefile": "test:\n\tA=1 pytest -x --cov $(ARGS) tests nowhere\n"},

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.cli.terminal.printing import wrapped
+from sisimpur.cli.terminal.printing import columns, wrapped
 from sisimpur.cli.views.budget import by_week
 from sisimpur.shared.money.token_budget import Totals
 
@@ -18,8 +18,16 @@ WORDS = st.lists(st.text("abc-/ক", min_size=1, max_size=30), min_size=1, max_s
 def test_a_line_is_broken_between_words_and_none_is_lost(words: list[str], width: int) -> None:
     lines = wrapped(" ".join(words), width).splitlines()
     assert " ".join(lines).split() == words
-    assert all(len(line) <= width for line in lines)
+    assert all(columns(line) <= width for line in lines)
     assert lines[0].startswith("  ") and all(line.startswith("    ") for line in lines[1:])
+
+
+def test_bengali_fills_its_lines_since_marks_take_no_column() -> None:
+    word = "পরীক্ষার"  # the virama stands in the letter before it
+    assert (len(word), columns(word), columns("漢字")) == (8, 7, 4)
+    lines = wrapped(f"01             backlog      high      {' '.join([word] * 12)}", 80, 0, 38).splitlines()
+    assert [columns(line) for line in lines] == [77, 77, 53]
+    assert lines[1].startswith(" " * 38 + word)
 
 
 def test_what_is_no_terminal_gets_the_line_whole() -> None:

@@ -204,7 +204,7 @@ def _lost_no(remark: Remark, patterns: Sequence[str], lost: Sequence[NoteFate]) 
     )
     return Question(
         note_id(remark),
-        f'I could not find what not to touch: "{one_line(sentences, 200)}" (VISION.md, line {remark.line}). '
+        f'I could not find what not to touch: "{one_line(sentences, 200)}" (in VISION.md). '
         "No further file is protected by it yet. Name a path in it, e.g. `apps/payments/`.",
         "; ".join(filter(None, parts)),
     )
@@ -312,6 +312,6 @@ def _too_long(prose: Sequence[Remark]) -> Iterator[Question]:
     if read < len(prose):
         yield Question(
             note_id(prose[read]),
-            f"VISION.md holds more prose than I read at once ({MAX_BLOCK} characters): nothing from line "
-            f"{prose[read].line} on was read. Write wishes as bullets under a priority.",
+            f"VISION.md holds more prose than I read at once ({MAX_BLOCK} characters): nothing was read from "
+            f'"{one_line(prose[read].text, 100)}" on. Write wishes as bullets under a priority.',
         )

@@ -28,7 +28,7 @@ FILLED = re.compile(r"\{[^{}]*\}|\$+\{[^{}]*\}|\$+\([^()]*\)|\$+[\w@*]+")
 SAFE = re.compile(r"[\w./:=@,*-]+")
 SETTINGS = re.compile(r"""DJANGO_SETTINGS_MODULE["']?\s*[,=]\s*["']?([\w.]+)""")
 BY_ITSELF = re.compile(r"__main__|^(?:unittest|pytest)\.main\(|sys\.exit\(", re.MULTILINE)  # a program, no module
-FOR_TESTS = re.compile(r"(?:.*/)?(?:settings/(?:tests?|testing)|tests?_settings|settings_tests?)\.py")
+FOR_TESTS = re.compile(r"(?:.*/)?(?:settings/(?:tests?|testing)|tests?_settings|settings_tests?|tests?/settings)\.py")
 MEANT = ("--ds=", "--import-mode=", "--rootdir=")  # of pytest's options, what decides whether tests are found
 
 
@@ -42,6 +42,10 @@ class Part:
 
     def read(self, path: str) -> str:
         return self.manifests.read(path) if path in self.paths else ""
+
+    @property
+    def names(self) -> set[str]:
+        return {path.rpartition("/")[2] for path in self.paths}
 
     @property
     def configures_pytest(self) -> bool:
@@ -64,14 +68,22 @@ def command_of(part: Part) -> str:
     if not (part.has_tests or own):
         return ""
     told = next(filter(None, (_kept(line, part) for line in _told(part))), "")
-    names = {path.rpartition("/")[2] for path in part.paths}
     if told and not told.startswith("python -m pytest"):
         return told
-    if "manage.py" in part.paths and not part.configures_pytest and not names & PYTEST_FILES:
+    if "manage.py" in part.paths and not part.configures_pytest and not part.names & PYTEST_FILES:
         return f"python manage.py test{settings_for_tests(part)}"
-    if told or not own or part.configures_pytest:
-        return told or _pytest(part)
-    return f"python {own}"
+    if own and not (told or part.configures_pytest):
+        return f"python {own}"
+    return told or _without_site(part) or _pytest(part)
+
+
+def _without_site(part: Part) -> str:
+    """An app's tests by Django's runner: no manage.py, but a package of tests with settings; empty: it has none."""
+    there = _settings_for_tests(part)
+    is_app = "INSTALLED_APPS" in part.read(there) and f"{there.rpartition('/')[0]}/__init__.py" in part.paths
+    if not is_app or part.configures_pytest or part.names & PYTEST_FILES:
+        return ""
+    return f"python -m django test --settings={_module(there)}"
 
 
 def _pytest(part: Part) -> str:
@@ -86,16 +98,25 @@ def settings_module(part: Part) -> str:
     """Django's, as the part's own files name it for its tests; empty: it has none, or pytest knows it."""
     texts = (part.read(path) for path in ("Makefile", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.ini"))
     found = next(filter(None, map(SETTINGS.search, texts)), None) or SETTINGS.search(part.read("manage.py"))
-    return found[1] if found else ""
+    return found[1] if found else _without_site(part).partition("--settings=")[2]
 
 
 def settings_for_tests(part: Part) -> str:
     """` --settings=…` where manage.py would choose others than those that lie there for tests."""
     chosen = SETTINGS.search(part.read("manage.py"))
-    there = sorted((path for path in part.paths if FOR_TESTS.fullmatch(path)), key=len)
+    there = [path for path in part.paths if FOR_TESTS.fullmatch(path)]
     if not there or (chosen and f"{chosen[1].replace('.', '/')}.py" in there):
         return ""
-    return f" --settings={there[0].removesuffix('.py').replace('/', '.')}"
+    return f" --settings={_module(_settings_for_tests(part))}"
+
+
+def _settings_for_tests(part: Part) -> str:
+    """The shortest path of a settings module that lies there for tests; empty: there is none."""
+    return min((path for path in part.paths if FOR_TESTS.fullmatch(path)), key=lambda one: (len(one), one), default="")
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removeprefix("src/").replace("/", ".")
 
 
 # --- what the repository's own tools run ---------------------------------------------------------------------

@@ -113,7 +113,7 @@ class TargetSurvey:
         """Who manages its packages."""
         part = self.parts[0]
         lock = self._lock(part)
-        by_tool = next((name for name in ("poetry", "pdm", "hatch") if name in part.manifests.tool), "")
+        by_tool = next((name for name in ("poetry", "pdm", "hatch", "uv") if name in part.manifests.tool), "")
         by_file = {"uv.lock": "uv", "Pipfile.lock": "pipenv", "pylock.toml": "pip"}.get(lock, lock.partition(".")[0])
         return by_file or by_tool or ("pipenv" if "Pipfile" in part.paths else "pip")
 
