@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
@@ -184,7 +185,7 @@ def _audit(home: BoardHome) -> Callable[..., Response]:
     def read(cursor: Cursor = "", limit: Limit = 50, known: Changed = "") -> Response:
         def found(records: Records) -> Any:
             after = _after(cursor)
-            if not after.isdecimal() and after:
+            if after and not re.fullmatch("[0-9]{1,18}", after):
                 raise HTTPException(400, "this cursor was not given out here")
             rows = reading.audit(records, int(after or 0), limit + 1)
             following = _cursor(str(rows[limit - 1]["seq"])) if len(rows) > limit else None

@@ -34,6 +34,7 @@ IDS = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,79}", fullmatch=True).filter(is_task
         pytest.param("পরীক্ষা যোগ করুন", "pariksa-yoga-karuna", id="Bengali"),
         pytest.param("বাংলা ভাষা ২ বার", "banla-bhasa-2-bara", id="Bengali digits"),
         pytest.param("परीक्षा जोड़ें", "pariksa-joden", id="Devanagari"),
+        pytest.param("౸ বার ౹", "four-bara-four", id="a digit that no number is made of"),
         pytest.param("Добавь вход ещё", "dobav-vhod-ieshchio", id="Cyrillic"),
         pytest.param("ログイン login 로그인", "roguin-login-rogeuin", id="kana and Hangul"),
         pytest.param("登录 🎉", "", id="a script whose letters have no sound in their names: the id alone is left"),
@@ -54,6 +55,11 @@ def test_slug(title: str, expected: str) -> None:
 @given(st.text(max_size=300))
 def test_a_slug_is_always_plain_and_short(title: str) -> None:
     assert re.fullmatch(r"([a-z0-9]+(-[a-z0-9]+)*)?", slug(title)) and len(slug(title)) <= 40
+
+
+def test_no_letter_of_unicode_is_one_that_names_no_branch() -> None:
+    every = "".join(map(chr, range(0x110000)))
+    assert is_agent_branch(branch_name("t", every)) and is_agent_branch(branch_name("x" * 80, every))
 
 
 @given(IDS, st.text(max_size=300))
