@@ -1,4 +1,4 @@
-"""P12: what somebody beside us on this machine, or a page elsewhere, can do to the board without a key; what is seen counts."""
+"""P12: what somebody beside us on this machine can do to the board without a key, and with words that are not its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import httpx2
 import pytest

@@ -277,7 +277,12 @@ def test_no_key_is_in_an_event() -> None:
     clean = Outgoing({"A_KEY": SECRET}).clean
     detail = json.dumps({"note": f"it said {SECRET}", "deep": [{"more": SECRET}]})
     text = cloud_event(row(1, detail=detail, subject=SECRET), SOURCE, clean).text
-    assert SECRET not in text and json.loads(text)["data"]["detail"]["note"] == "it said [removed: A_KEY]"
+    named = cloud_event(row(2, detail=json.dumps({"lines": {SECRET: 1}})), SOURCE, clean).text
+    assert (
+        SECRET not in named
+        and SECRET not in text
+        and json.loads(text)["data"]["detail"]["note"] == "it said [removed: A_KEY]"
+    )
 
 
 @pytest.mark.parametrize(
