@@ -1,4 +1,4 @@
-"""P12: what somebody beside us on this machine can do to the board without a key, and with words that are not its own."""
+"""P12: what somebody beside us on this machine can do to the board without a key."""
 
 from __future__ import annotations
 

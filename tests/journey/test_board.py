@@ -218,6 +218,8 @@ def test_an_approval_is_the_terminals_said_ten_times_it_is_done_once_and_the_nex
     assert len(set(said)) == 1 and f"{ID}: approved" in said[0]
     other = page.post(f"tasks/{ID}/rulings", {**body, "why": "not so"}, **headers)
     assert other.status_code == 422, "a key stands for one order"
+    late = signed_in(day).post(f"tasks/{ID}/rulings", {**body, "ruling": "reject"}, **{"if-match": headers["if-match"]})
+    assert late.status_code == 412, "another page has not seen that it is approved"
     rows = [row for row in page.read("audit?limit=200")["rows"] if row["kind"] == "ruling"]
     assert [(row["actor"], row["via"], row["detail"]["said"]) for row in rows] == [("owner", "board", "approve")]
     assert page.read("waiting")["answers"] == []
