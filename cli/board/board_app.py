@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
@@ -63,9 +64,12 @@ class RulingBody(BaseModel):
 
 
 class AnswerBody(BaseModel):
+    """`asked`: the questions about it that were shown, each in its words: one answer is to all of them."""
+
     model_config = ConfigDict(extra="forbid")
     id: str = Field(max_length=100)
     text: str = Field(max_length=LONGEST_WORDS)
+    asked: list[str] = Field(max_length=MOST)
 
 
 class PauseBody(BaseModel):
@@ -100,7 +104,7 @@ def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return clean(value) if len(value) > 7 else value
     if isinstance(value, dict):
-        return {str(name): _cleaned(one, clean) for name, one in value.items()}
+        return {_cleaned(str(name), clean): _cleaned(one, clean) for name, one in value.items()}
     return [_cleaned(one, clean) for one in value] if isinstance(value, list | tuple | frozenset) else value
 
 
@@ -184,7 +188,7 @@ def _audit(home: BoardHome) -> Callable[..., Response]:
     def read(cursor: Cursor = "", limit: Limit = 50, known: Changed = "") -> Response:
         def found(records: Records) -> Any:
             after = _after(cursor)
-            if not after.isdecimal() and after:
+            if after and not re.fullmatch("[0-9]{1,18}", after):
                 raise HTTPException(400, "this cursor was not given out here")
             rows = reading.audit(records, int(after or 0), limit + 1)
             following = _cursor(str(rows[limit - 1]["seq"])) if len(rows) > limit else None
@@ -246,8 +250,14 @@ class BoardActions:
         return self._once(key, f"{id} {body.model_dump_json()}", judged)
 
     def answer(self, body: AnswerBody, key: Key) -> Response:
-        wish = Arguments("answer", Path(), id=body.id, text=body.text)
-        return self._once(key, f"answer {body.model_dump_json()}", lambda records: self._done(records, wish))
+        def judged(records: Records) -> BoardAnswer:
+            asked = [one["text"] for one in reading.waiting(records)["asked"] if one["goal"] == body.id]
+            now = json.loads(self.home.told(asked, records))
+            if now and sorted(now) != sorted(body.asked):
+                return BoardAnswer(409, problem(409, "what is asked has changed since you read it", now=now).decode())
+            return self._done(records, Arguments("answer", Path(), id=body.id, text=body.text))
+
+        return self._once(key, f"answer {body.model_dump_json()}", judged)
 
     def pause(self, body: PauseBody, key: Key) -> Response:
         wish = Arguments("pause-deploys" if body.paused else "resume-deploys", Path(), why=body.why)

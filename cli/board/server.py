@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sisimpur.cli.board.sign_in import LINK_LASTS, BoardKeys
@@ -12,6 +13,8 @@ from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.model.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from uvicorn import Server
+
     from sisimpur.cli.board.guard import BoardGuard
 
 PORT = 8765  # its own for good: a service worker that another page left on a port would answer for the board
@@ -30,7 +33,8 @@ def board(arguments: Arguments) -> int:
         print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
         from sisimpur.cli.board.board_app import BoardHome, make_app
 
-        serve(make_app(BoardHome(arguments.home), port), listener)
+        with suppress(KeyboardInterrupt):  # it has ended in order
+            server_of(make_app(BoardHome(arguments.home), port)).run([listener])
     return DONE
 
 
@@ -40,28 +44,29 @@ def _link(arguments: Arguments, port: int) -> str:
         return f"http://127.0.0.1:{port}/#code={BoardKeys(records.db).link(records.clock.now())}"
 
 
-def serve(app: BoardGuard, listener: socket.socket) -> None:
-    """Answer until we are asked to end."""
+def server_of(app: BoardGuard) -> Server:
+    """Set it up. It ends when it is asked to."""
     import uvicorn
 
-    settings = uvicorn.Config(
-        app,
-        ws="none",
-        loop="asyncio",
-        lifespan="off",
-        log_config=None,
-        log_level="critical",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        limit_concurrency=AT_ONCE,
-        timeout_graceful_shutdown=STOPPING,
+    from sisimpur.cli.board.connections import YieldingConnection
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            ws="none",
+            http=YieldingConnection,
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            limit_concurrency=AT_ONCE,
+            timeout_graceful_shutdown=STOPPING,
+        )
     )
-    try:
-        uvicorn.Server(settings).run([listener])
-    except KeyboardInterrupt:  # it has ended in order
-        return
 
 
 def _listening(port: int) -> socket.socket:

@@ -12,6 +12,7 @@ from sisimpur.shared.machine.charging import open_boxes
 from sisimpur.shared.machine.pressure import MachineReading, Over, Tight, over, tight
 
 PROC, GROUP = Path("/proc"), Path("/sys/fs/cgroup")
+GIVEN_BACK = ("inactive_file", "active_file", "slab_reclaimable")  # by the kernel, when somebody wants it
 AT_LEAST = 100  # ticks of all processors together between two readings of how busy they are
 
 
@@ -43,11 +44,11 @@ class Machine:
         return 1 - _share(known["MemAvailable"], known["MemTotal"])
 
     def _own_memory(self) -> float:
-        """Share of a container's limit; what the kernel would give back at once does not count."""
+        """Share of a container's limit; what the kernel gives back does not count: who only waits takes nothing."""
         with suppress(OSError, ValueError):
             most, held = (int((self._group / f"memory.{name}").read_text("ascii")) for name in ("max", "current"))
             given = dict(map(str.split, (self._group / "memory.stat").read_text("ascii").splitlines()))
-            return _share(held - int(given.get("inactive_file", 0)), most)
+            return _share(held - sum(int(given.get(name, 0)) for name in GIVEN_BACK), most)
         return 0.0
 
     def _busy(self) -> float | None:

@@ -82,8 +82,8 @@ def _by_sound(title: str) -> str:
         sound = DOUBLED.sub(r"\1", words[-1].lower()) if words else ""
         if script not in INHERENT_A and script not in OTHERS_BY_SOUND:
             found += letter
-        elif "DIGIT" in words:
-            found += str(unicodedata.digit(letter))
+        elif (digit := unicodedata.digit(letter, None)) is not None:
+            found += str(digit)
         elif "VOWEL" in words or "VIRAMA" in words:
             found = found.removesuffix("a") + SIGNS.get(sound, sound)
         else:

@@ -148,6 +148,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 BREAK = "\u200b"  # no width: what stands around it is no longer one word
 OUR_BREAK = re.compile(f"(?<=[<&@#-]){BREAK}")  # as defuse() puts it: nothing to tell the owner of
+LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines() has it
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
@@ -168,7 +169,7 @@ ELSEWHERE = (  # what acts in a commit, and in a pull request that becomes one
     (re.compile(r"\*\*\*(?=NO_CI)", re.IGNORECASE), "** "),
     (
         re.compile(
-            r"^([ \t]*(?:[a-z][\w-]*-by|skip-checks|goal|task|attempt|model|prompt-digest|team-version))[ \t]*:",
+            r"^([ \t]*(?:[\w-]*-by|skip-checks|goal|task|attempt|model|prompt-digest|team-version))[ \t]*:",
             re.IGNORECASE | re.MULTILINE,
         ),
         r"\1 -",
@@ -184,8 +185,8 @@ def acts_nowhere(text: str) -> str:
 
 
 def legible(text: str) -> str:
-    """Lines without control characters and without what nobody sees."""
-    return CONTROLS.sub("", visible(text.replace("\r\n", "\n").replace("\r", "\n")))
+    """Lines without control characters and without what nobody sees. What is a line to anybody is one."""
+    return CONTROLS.sub("", visible(LINE_END.sub("\n", text)))
 
 
 def defuse(markdown: str, hosts: Collection[str] = ()) -> str:

@@ -67,7 +67,7 @@ def _time(at: str) -> str:
 def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
     """Clean each text by itself: in the JSON of all of it a hit may reach over a quote."""
     if isinstance(value, dict):
-        return {name: _cleaned(inner, clean) for name, inner in value.items()}
+        return {clean(name): _cleaned(inner, clean) for name, inner in value.items()}
     if isinstance(value, list):
         return [_cleaned(inner, clean) for inner in value]
     return clean(value) if isinstance(value, str) else value

@@ -88,8 +88,8 @@ class _Fitting:
             return {self.of(name): self.of(one) for name, one in self._while_it_fits(value.items())}
         if isinstance(value, Sequence):
             return [self.of(one) for one in self._while_it_fits(value)]
-        self._left -= len(str(value))
-        return value
+        self._left -= len(text := str(value))
+        return value if len(text) < ITEM or self._clean(text) == text else self._clean(text)
 
     def _while_it_fits(self, values: Iterable[Any]) -> Iterator[Any]:
         for one in values:

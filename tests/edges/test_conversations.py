@@ -96,6 +96,11 @@ def test_a_key_is_in_no_record_wherever_it_stood(key: str, before: str, after: s
     assert key not in json.dumps([said.request, said.answer])
 
 
+def test_a_key_of_digits_is_none_as_a_number_either() -> None:
+    said = fitted({"id": 4921_0077_1234_5678, "n": 3.5}, [True], Outgoing({"PIN": "4921007712345678"}).clean)
+    assert said == Conversation({"id": "[removed: PIN]", "n": 3.5}, [True])
+
+
 def test_what_a_stranger_said_cannot_speak_to_the_terminal_and_is_told_once() -> None:
     row = {"number": 1, "at": NOW.isoformat(), "agent": "coder", "attempt": 1, "model": "m", "retry": 0}
     row |= {"tokens_in": 1200, "tokens_out": 3, "amount": 5_000_000, "state": "lost", "code": "meter_cut"}

@@ -84,6 +84,11 @@ def test_a_container_counts_what_is_left_of_its_own_memory(proc: Path) -> None:
     for name, text in {"max": "1000\n", "current": "960\n", "stat": "anon 3\ninactive_file 160\n"}.items():
         (proc / f"memory.{name}").write_text(text)
     assert machine(NOON).memory == pytest.approx(0.8)
+    cached = (
+        "anon 3\ninactive_file 100\nactive_file 700\nslab_reclaimable 60\nslab_unreclaimable 9\n"  # files read twice
+    )
+    (proc / "memory.stat").write_text(cached)
+    assert machine(NOON).memory == pytest.approx(0.3)  # of the machine: 0.1 of its own
     (proc / "memory.max").write_text("max\n")
     assert machine(NOON).memory == pytest.approx(0.3)
 

@@ -218,6 +218,8 @@ def test_an_approval_is_the_terminals_said_ten_times_it_is_done_once_and_the_nex
     assert len(set(said)) == 1 and f"{ID}: approved" in said[0]
     other = page.post(f"tasks/{ID}/rulings", {**body, "why": "not so"}, **headers)
     assert other.status_code == 422, "a key stands for one order"
+    late = signed_in(day).post(f"tasks/{ID}/rulings", {**body, "ruling": "reject"}, **{"if-match": headers["if-match"]})
+    assert late.status_code == 412, "another page has not seen that it is approved"
     rows = [row for row in page.read("audit?limit=200")["rows"] if row["kind"] == "ruling"]
     assert [(row["actor"], row["via"], row["detail"]["said"]) for row in rows] == [("owner", "board", "approve")]
     assert page.read("waiting")["answers"] == []
@@ -246,14 +248,16 @@ def test_a_question_is_answered(tmp_path: Path) -> None:
     page = signed_in(day)
     (asked,) = page.read("waiting")["asked"]
     assert asked["goal"] == SUM and "Which sum?" in asked["text"]
-    said = page.post("answers", {"id": SUM, "text": "of all numbers"})
+    other = page.post("answers", {"id": SUM, "text": "yes", "asked": ["Drop the sum?"]})
+    assert other.status_code == 409 and other.json()["now"] == [asked["text"]]
+    said = page.post("answers", {"id": SUM, "text": "of all numbers", "asked": [asked["text"]]})
     assert said.status_code == 201 and "answered" in said.json()["told"]
     assert page.read("waiting")["asked"] == []
 
 
 def test_what_nobody_asked_and_what_is_not_configured_is_refused(empty: Stage) -> None:
     page = signed_in(empty)
-    said = page.post("answers", {"id": ID, "text": "yes"})
+    said = page.post("answers", {"id": ID, "text": "yes", "asked": []})
     assert said.status_code == 409 and "nothing is asked" in said.json()["title"]
     paused = page.post("deploys/pause", {"paused": True})
     assert paused.status_code == 409 and "nothing is deployed here" in paused.json()["title"]
@@ -347,6 +351,8 @@ def test_no_key_leaves_by_the_board_and_markup_stays_text(empty: Stage) -> None:
     told = signed_in(empty).get("/api/v1/tasks/mine")
     assert KEY not in told.text and "[removed: " in told.text
     assert told.headers["content-type"] == "application/json" and TITLE in told.json()["text"]
+    with empty.records() as records:
+        assert KEY not in BoardHome(empty.home.root).told({"uncovered": {f"src/{KEY}.py": [1]}}, records)
 
 
 def test_the_page_is_whole_without_anything_from_elsewhere(parked: Stage) -> None:

@@ -16,7 +16,20 @@ from sisimpur.shared.repo.commit_text import KEYS, LONGEST_SUBJECT, CommitText, 
 
 ACTS = re.compile(r"(?<!\w)@\w|#\d|(?i:\bgh-\d|https?://[^\s/]|\bwww\.\S)|\[(?i:skip|skip ci|ci skip)\]")
 SIGNS = st.sampled_from(
-    [*"@#:/[]a1-\n\r\t ", "https:", "//", "www.", "gh-", "---\n", "\u200b", "[skip ci]", "\n\n"]
+    [
+        *"@#:/[]a1-\n\r\t ",
+        "https:",
+        "//",
+        "www.",
+        "gh-",
+        "---\n",
+        "\u200b",
+        "\u2028",
+        "\x85",
+        "\x0b",
+        "[skip ci]",
+        "\n\n",
+    ]
     + [f"{key}: x" for key in (*KEYS, "Co-authored-by", "Signed-off-by")]
 )
 FORGED = (
@@ -85,6 +98,14 @@ def test_a_model_that_writes_trailers_writes_none() -> None:
     assert trailers(said) == ours
     assert [line for line in said.split("\n")[1:] if re.match(r"\s*[\w-]+\s*:", line)] == ours
     assert "Goal - g-other" in said and "Co-authored-by - Owner <o@x>" in said and "Attempt - 7" in said
+
+
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_what_is_a_line_to_others_is_one_to_us(end: str) -> None:
+    said = message(
+        CommitText(f"fix: it{end}Goal: g-0\n\nWhy.{end}Task: other{end}Signed-off-by: Owner <o@x>", {"Task": "t"})
+    )
+    assert [line for line in said.splitlines() if re.match(r"[\w-]+: ", line)] == ["fix: it", "Task: t"]
 
 
 def test_a_merge_says_so_too_and_keeps_what_its_commit_says() -> None:

@@ -162,7 +162,7 @@ def _planted(edit: _Edit) -> Mutant | None:
     source = b"\n".join([*rows[:first], *middle.split(b"\n"), *rows[last + 1 :]])
     try:
         ast.parse(source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # one bracket more may be one too many
         return None
     return Mutant(edit.path, node.lineno, edit.what, source, edit.is_edge)
 

@@ -89,7 +89,7 @@ function notice(text, kind = "") {
 async function today() {
   const [{ value: facts }, { value: goals }] = await Promise.all([read("status"), read("goals")]);
   const titles = new Map(goals.map((one) => [one.id, one.title]));
-  const waits = facts.answers.map(waitingItem), asked = facts.asked.map((one) => questionItem(one, titles));
+  const waits = facts.answers.map(waitingItem), asked = byGoal(facts.asked).map((one) => questionItem(one, titles));
   const cut = facts.runs.map((one) => `${one.agent} ${one.task} ${one.title} (${Math.round(one.seconds / 60)} min)`);
   return [
     make("h1", {}, waits.length + asked.length ? "What waits for you" : "Nothing waits for you"),
@@ -115,13 +115,19 @@ function waitingItem(one) {
     list(one.reasons), one.task && !one.reasons.length ? soft(one.text) : null, one.task ? null : make("pre", {}, one.command));
 }
 
+function byGoal(asked) { // one answer is to all that is asked about a goal
+  const found = new Map();
+  for (const one of asked) found.set(one.goal, [...(found.get(one.goal) || []), one.text]);
+  return [...found].map(([goal, texts]) => ({ goal, texts }));
+}
+
 function questionItem(one, titles) {
   const words = make("textarea", { "aria-label": "Your answer", dir: "auto", maxlength: "1000" });
   const send = make("button", { type: "button", class: "main" }, "Answer");
   const key = newKey(); // of this form: pressed twice it is done once
-  send.addEventListener("click", () => act([send], () => order("answers", { id: one.goal, text: words.value }, { "Idempotency-Key": key })));
+  send.addEventListener("click", () => act([send], () => order("answers", { id: one.goal, text: words.value, asked: one.texts }, { "Idempotency-Key": key })));
   return make("article", { class: "item waits" }, make("p", { class: "tag wait" }, "a question"),
-    soft(titles.get(one.goal) || one.goal), make("p", { dir: "auto" }, one.text), words, make("div", { class: "actions" }, send));
+    soft(titles.get(one.goal) || one.goal), ...one.texts.map((text) => make("p", { dir: "auto" }, text)), words, make("div", { class: "actions" }, send));
 }
 
 async function tasks(state = "", cursor = "") {
