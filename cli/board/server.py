@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PORT = 8765  # its own for good: a service worker that another page left on a port would answer for the board
 MINUTES = LINK_LASTS.seconds // 60
 WAITING, AT_ONCE, STOPPING = 128, 100, 3  # connections that wait, requests at once, seconds to end
+SILENT = 30_000  # milliseconds in which the other end takes what it was sent; then the kernel cuts it
 
 
 def board(arguments: Arguments) -> int:
@@ -28,7 +29,8 @@ def board(arguments: Arguments) -> int:
         link = _link(arguments, port)
         print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
         print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
-        from sisimpur.cli.board.board_app import BoardHome, make_app
+        from sisimpur.cli.board.board_app import make_app
+        from sisimpur.cli.board.board_home import BoardHome
 
         serve(make_app(BoardHome(arguments.home), port), listener)
     return DONE
@@ -70,6 +72,7 @@ def _listening(port: int) -> socket.socket:
         raise Misconfigured(f"{port} is no port; choose one from 1024 to 65535: board --port N")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENT)
     try:
         listener.bind(("127.0.0.1", port))
     except OSError as error:
