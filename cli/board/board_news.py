@@ -182,8 +182,8 @@ class NewsLine(Response):
             self._desk.leave(self._key)
 
     async def _tell(self, teller: NewsTeller, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         text: str | None = await asyncio.to_thread(teller.begin)
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         while text is not None:
             if text:
                 body = {"type": "http.response.body", "body": text.encode("utf-8", "replace"), "more_body": True}
