@@ -6,8 +6,8 @@ help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
 setup:    ## build both environments and check the machine (TARGET=PATH_OR_URL: then make a home for it, as init does)
 	@python3 main.py setup $(if $(TARGET),--target "$(TARGET)")
-demo:     ## one whole working day, offline, on a sample project (FORGE=github: against a local GitHub)
-	@python3 main.py setup --quiet && $(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
+demo:     ## one whole working day, offline, on a sample project (FORGE=github: against a local GitHub; BOARD=1: in a browser, too)
+	@python3 main.py setup --quiet && $(PY) main.py demo $(if $(FORGE),--forge $(FORGE)) $(if $(BOARD),--board)
 test:     ## format, lint, types, tests; at its end it says what it left out, and why
 	@python3 main.py setup --dev && $(PY) main.py check
 test-fast:  ## format, lint, types, and of the tests the laws of the pure code and what the core decides (a minute)

@@ -30,7 +30,7 @@ from sisimpur.shared.model.lifecycle import FOLDERS, State
 from sisimpur.shared.system.paths import Home
 
 LOOKS_EACH, BEATS_EACH = 0.25, 10.0  # seconds
-SLOWEST = 10.0  # seconds in which a page takes what it is sent
+SLOWEST = 10.0
 MOST_LINES, MOST_OF_ONE = 32, 8  # at once, and of one who is signed in
 MOST_MISSED = 500  # rows; whoever missed more reads all again
 OPEN = (
@@ -83,9 +83,10 @@ def _in_folder(folder: Path) -> Iterator[int]:
 
 @dataclass
 class NewsDesk:
-    """Who listens. The books are open as long as somebody does."""
+    """Who listens. The books are open as long as somebody does. `slowest`: seconds in which a page takes its news."""
 
     home: BoardHome
+    slowest: float = SLOWEST
     _lines: Counter[str] = field(default_factory=Counter)  # by the digest of the key
     _open: ExitStack = field(default_factory=ExitStack)
     _records: Records | None = None
@@ -187,7 +188,7 @@ class NewsLine(Response):
         while text is not None:
             if text:
                 body = {"type": "http.response.body", "body": text.encode("utf-8", "replace"), "more_body": True}
-                await asyncio.wait_for(send(body), SLOWEST)
+                await asyncio.wait_for(send(body), self._desk.slowest)
             await asyncio.sleep(LOOKS_EACH)
             try:
                 text = await asyncio.to_thread(teller.look)

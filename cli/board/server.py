@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import threading
 from typing import TYPE_CHECKING
 
 from sisimpur.cli.board.sign_in import LINK_LASTS, BoardKeys
@@ -26,14 +27,26 @@ def board(arguments: Arguments) -> int:
         print(f"works once, within {MINUTES} minutes:\n{_link(arguments, port)}")
         return DONE
     with _listening(port) as listener:
-        link = _link(arguments, port)
-        print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
-        print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
-        from sisimpur.cli.board.board_app import make_app
-        from sisimpur.cli.board.board_home import BoardHome
-
-        serve(make_app(BoardHome(arguments.home), port), listener)
+        serve(_announced(arguments, port), listener)
     return DONE
+
+
+def serve_beside(arguments: Arguments) -> None:
+    """Serve it in this process, as long as that lasts, beside what else it does."""
+    listener = _listening(arguments.port)
+    app = _announced(arguments, arguments.port)
+    threading.Thread(target=serve, args=(app, listener), daemon=True).start()
+
+
+def _announced(arguments: Arguments, port: int) -> BoardGuard:
+    """Print where it is and how to sign in. Return what answers there."""
+    from sisimpur.cli.board.board_app import make_app
+    from sisimpur.cli.board.board_home import BoardHome
+
+    link = _link(arguments, port)
+    print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
+    print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
+    return make_app(BoardHome(arguments.home), port)
 
 
 def _link(arguments: Arguments, port: int) -> str:

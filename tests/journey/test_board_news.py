@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
-from sisimpur.cli.board.board_news import MOST_MISSED, MOST_OF_ONE, NewsTeller, file_marks, moved, told
+from sisimpur.cli.board.board_home import BoardHome
+from sisimpur.cli.board.board_news import (
+    MOST_MISSED,
+    MOST_OF_ONE,
+    NewsDesk,
+    NewsLine,
+    NewsTeller,
+    file_marks,
+    moved,
+    told,
+)
 from sisimpur.cli.board.sign_in import BoardKeys
 from sisimpur.shared.system.clock import SystemClock
 from tests.journey.board_process import BoardProcess, key_of, listening, served
@@ -112,6 +124,23 @@ def test_so_many_lines_and_no_more_and_a_place_is_free_again_when_one_goes(home:
     assert line.status == 200
     for one in held:
         one.close()
+
+
+def test_a_page_that_does_not_read_is_cut_and_its_place_is_free(home: Home) -> None:
+    desk = NewsDesk(BoardHome(home.stage.home.root), slowest=0.1)
+
+    async def stays() -> Any:
+        await asyncio.Event().wait()
+
+    async def takes_its_head_only(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            await stays()
+
+    async def asked() -> None:
+        for _ in range(MOST_OF_ONE + 1):
+            await asyncio.wait_for(NewsLine(desk, "key", None)({}, stays, takes_its_head_only), 10)
+
+    asyncio.run(asked())
 
 
 def test_no_key_no_news_and_a_key_that_ends_ends_its_line(home: Home) -> None:
