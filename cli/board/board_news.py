@@ -29,7 +29,7 @@ from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.lifecycle import FOLDERS, State
 from sisimpur.shared.system.paths import Home
 
-LOOKS_EACH, BEATS_EACH = 0.25, 10.0  # seconds
+LOOKS_EACH, BEATS_EACH = 0.5, 10.0  # seconds
 SLOWEST = 10.0
 MOST_LINES, MOST_OF_ONE = 32, 8  # at once, and of one who is signed in
 MOST_MISSED = 500  # rows; whoever missed more reads all again
