@@ -76,6 +76,8 @@ def test_the_parked_change_is_approved_on_a_phone_and_merged_without_a_model(bro
         expect(page.get_by_text("+X = 2", exact=True)).to_be_visible()
         page.get_by_role("button", name="Approve").click()
         page.get_by_role("button", name="Press again").click()
+        expect(page.get_by_text("waits for you")).to_have_count(0)
+        page.wait_for_timeout(2_000)  # the news of it come, and the page is read again
         expect(page.get_by_text(f"{ID}: approved")).to_be_visible()
         page.get_by_role("link", name="Today").click()
         expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()

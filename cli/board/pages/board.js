@@ -81,7 +81,7 @@ function table(heads, rows) {
 }
 
 function notice(text, kind = "") {
-  const made = make("div", { class: "notice " + kind, role: kind ? "alert" : "status" }, text);
+  const made = make("div", { class: "said notice " + kind, role: kind ? "alert" : "status" }, text);
   main.prepend(made);
   made.scrollIntoView({ block: "nearest" });
 }
@@ -285,7 +285,8 @@ async function show(quietly = false) { // quietly: because of news; what nobody 
 
 function replace(found, quietly) {
   const words = new Map(Array.from(main.querySelectorAll("textarea"), (one) => [one.name, one.value]));
-  main.replaceChildren(...found);
+  const said = quietly ? main.querySelectorAll(".said") : []; // what the board answered stays
+  main.replaceChildren(...said, ...found);
   if (quietly) for (const one of main.querySelectorAll("textarea")) one.value = words.get(one.name) || "";
 }
 
