@@ -1,13 +1,13 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test test-fast test-all check start stop status board logs budget doctor bench bench-check bench-gates bench-goals bench-layouts house soak crash chaos lock attacks
+.PHONY: help setup demo test test-fast test-all check start stop status board logs budget doctor bench bench-check bench-gates bench-goals bench-layouts house soak crash chaos lock attacks test-web
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
 setup:    ## build both environments and check the machine (TARGET=PATH_OR_URL: then make a home for it, as init does)
 	@python3 main.py setup $(if $(TARGET),--target "$(TARGET)")
-demo:     ## one whole working day, offline, on a sample project (FORGE=github: against a local GitHub)
-	@python3 main.py setup --quiet && $(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
+demo:     ## one whole working day, offline, on a sample project (FORGE=github: against a local GitHub; BOARD=1: in a browser, too)
+	@python3 main.py setup --quiet && $(PY) main.py demo $(if $(FORGE),--forge $(FORGE)) $(if $(BOARD),--board)
 test:     ## format, lint, types, tests; at its end it says what it left out, and why
 	@python3 main.py setup --dev && $(PY) main.py check
 test-fast:  ## format, lint, types, and of the tests the laws of the pure code and what the core decides (a minute)
@@ -46,6 +46,8 @@ crash:    ## kill -9 at every fault point of a day, and of a daemon's, then star
 	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 --dist worksteal -k "kill or crash or locked or driver or docker" $(addprefix tests/journey/test_,crash.py daemon_crash.py deploy_crash.py deploys_docker.py fault_modes.py github_day.py propose_ci.py proposals.py reports.py memory.py research.py roadmap.py upkeep.py cheaper.py long_goal_crash.py merge_queue_crash.py) $(addprefix tests/edges/test_,housekeeping.py dockerfile_driver.py compose_driver.py command_driver.py search.py lesson_book.py roadmap_book.py upkeep_book.py)
 attacks:  ## each promise of SECURITY.md attacked in the ways that once succeeded (some minutes)
 	@$(PY) -m pytest -q -n 2 --dist worksteal -k "not in_seconds" tests/attacks tests/edges/test_box.py tests/edges/test_box_group.py tests/edges/test_bench_attacked.py tests/edges/test_measuring_attacked.py tests/journey/test_obedient.py tests/spec/test_qa_attacked.py tests/spec/test_reviewer_attacked.py tests/spec/test_box_calls.py tests/spec/test_protected.py tests/spec/test_inbox.py tests/spec/test_compose_rules.py
+test-web:  ## the board in a real browser, at phone and laptop size (needs chromium and playwright; says so if they are missing)
+	@$(PY) -m pytest -q -rs tests/web $(ARGS)
 chaos:    ## kill -9 at random moments: the program, all of it, a child; 300 times, looked at from outside (ARGS="--kills 60 --luck 7")
 	@$(PY) -m bench.chaos $(ARGS)
 lock:     ## compile requirements*.txt anew

@@ -6,8 +6,7 @@ import json
 import re
 import threading
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +19,8 @@ from starlette.exceptions import HTTPException
 
 from sisimpur.cli.app import keep_trace
 from sisimpur.cli.board import reading
+from sisimpur.cli.board.board_home import BoardHome
+from sisimpur.cli.board.board_news import NewsDesk, NewsLine
 from sisimpur.cli.board.guard import LONGEST_BODY, PROBLEM, BoardGuard, Failures, bearer, problem
 from sisimpur.cli.board.orders import carried_out
 from sisimpur.cli.board.review import difference, review_facts
@@ -27,19 +28,23 @@ from sisimpur.cli.board.sign_in import BoardAnswer, BoardKeys, BoardOrders
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.views.show import task_facts
-from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
 from sisimpur.shared.model.lifecycle import State
-from sisimpur.shared.system.clock import Clock
-from sisimpur.shared.system.outgoing import Outgoing
 
 API = "/api/v1"
 PAGES = Path(__file__).parent / "pages"
-FILES = {"/": "index.html", "/assets/board.js": "board.js", "/assets/board.css": "board.css"}
+FILES = {
+    "/": "index.html",
+    "/assets/board.js": "board.js",
+    "/assets/board.css": "board.css",
+    "/assets/board.svg": "board.svg",
+}
 KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
 MOST, LONGEST_WORDS = 200, 1_000
 Changed = Annotated[str, Header(alias="If-None-Match")]
@@ -47,6 +52,7 @@ Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=20
 Seen = Annotated[str, Header(alias="If-Match")]
 Cursor = Annotated[str, Query(max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=MOST)]
+Heard = Annotated[str, Header(alias="Last-Event-ID", pattern=r"^([0-9]{1,18})?$")]
 
 
 class SignInBody(BaseModel):
@@ -78,36 +84,6 @@ class PauseBody(BaseModel):
     why: str = Field(default="", max_length=LONGEST_WORDS)
 
 
-@dataclass(frozen=True)
-class BoardHome:
-    """A home as the board opens it: anew for each request, so that files and settings count as they are now."""
-
-    root: Path
-    clock: Clock | None = None
-
-    @contextmanager
-    def open(self, looking: bool = True) -> Iterator[Records]:
-        with open_records(self.root, clock=self.clock, looking=looking) as records:
-            yield records
-
-    def read(self, reader: Callable[[Records], Any]) -> str:
-        """Return JSON without keys."""
-        with self.open() as records:
-            return self.told(reader(records), records)
-
-    def told(self, value: Any, records: Records) -> str:
-        clean = Outgoing(records.settings.secrets.to_hide, records.settings.target.file.allow_secrets).clean
-        return json.dumps(_cleaned(value, lambda text: pasteable(clean(text), self.root)), ensure_ascii=False)
-
-
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return clean(value) if len(value) > 7 else value
-    if isinstance(value, dict):
-        return {_cleaned(str(name), clean): _cleaned(one, clean) for name, one in value.items()}
-    return [_cleaned(one, clean) for one in value] if isinstance(value, list | tuple | frozenset) else value
-
-
 def etag(text: str) -> str:
     return f'"{sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
 
@@ -128,6 +104,7 @@ def _readers(home: BoardHome) -> APIRouter:
     routes = APIRouter(prefix=API)
     for name, reader in reading.READERS.items():
         routes.add_api_route(f"/{name}", _whole(home, reader), summary=(reader.__doc__ or name).splitlines()[0])
+    routes.add_api_route("/news", _news(NewsDesk(home)))
     routes.add_api_route("/tasks", _tasks(home))
     routes.add_api_route("/audit", _audit(home))
     routes.add_api_route("/tasks/{id}", _of_task(home, task_facts))
@@ -174,10 +151,8 @@ def _tasks(home: BoardHome) -> Callable[..., Response]:
         known: Changed = "",
     ) -> Response:
         def found(records: Records) -> Any:
-            after = _after(cursor)
-            rows = [row for row in reading.tasks(records, state, goal) if not after or row["id"] < after]
-            following = _cursor(rows[limit - 1]["id"]) if len(rows) > limit else None
-            return {"tasks": rows[:limit], "next": following}
+            rows, last = reading.tasks(records, {"state": state, "goal": goal}, _after(cursor), limit)
+            return {"tasks": rows, "next": _cursor(last) if last else None}
 
         return answered(home.read(found), known)
 
@@ -197,6 +172,14 @@ def _audit(home: BoardHome) -> Callable[..., Response]:
         return answered(home.read(found), known)
 
     return read
+
+
+def _news(desk: NewsDesk) -> Callable[..., Response]:
+    def listen(request: Request, heard: Heard = "") -> Response:
+        """What changed, as server-sent events: seq, topic, ids. `Last-Event-ID`: the last one that was heard."""
+        return NewsLine(desk, bearer(request.headers), int(heard) if heard else None)
+
+    return listen
 
 
 def _state(records: Records, id_: str) -> State:

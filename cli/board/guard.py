@@ -106,6 +106,8 @@ class BoardGuard:
             return 403, "another page asked for this"
         if not origin and not bearer(headers):
             return 403, "say where you come from: Origin, or a key"
+        if "transfer-encoding" in headers:
+            return 411, "say how long it is: Content-Length"
         length = headers.get("content-length", "0")
         return (413, "this is too long") if not length.isdecimal() or int(length) > LONGEST_BODY else None
 

@@ -70,15 +70,20 @@ READERS: Mapping[str, Callable[[Records], Any]] = {
 }
 
 
-def tasks(records: Records, state: str, goal: str) -> list[dict[str, Any]]:
-    """List them, the newest id first. Empty `state` and `goal`: whichever."""
-    wanted = {name: value for name, value in (("state", state), ("goal", goal)) if value}
-    rows = [
-        row
-        for row in task_rows(snapshot(records), records)
-        if all(row[name] == value for name, value in wanted.items())
-    ]
-    return sorted(rows, key=lambda row: str(row["id"]), reverse=True)
+def tasks(records: Records, wanted: Mapping[str, str], after: str, most: int) -> tuple[list[dict[str, Any]], str]:
+    """Return a page, the newest id first, and its last id if there are more. `state`, `goal`: empty is whichever.
+
+    Of the tasks that are over only those of the page are read, unless a goal is asked for: that stands in the file.
+    """
+    state, goal = wanted["state"], wanted["goal"]
+    folders = records.store.names().items()
+    ids = sorted((id_ for at, names in folders if state in ("", at) for id_ in names), reverse=True)
+    ids = [id_ for id_ in ids if not after or id_ < after]
+    shown = frozenset(ids if goal else ids[: most + 1])
+    rows = {row["id"]: row for row in task_rows(snapshot(records, shown), records) if goal in ("", row["goal"])}
+    if goal:
+        ids = [id_ for id_ in ids if id_ in rows]
+    return [rows[id_] for id_ in ids[:most] if id_ in rows], ids[most - 1] if len(ids) > most else ""
 
 
 def audit(records: Records, after: int, most: int) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 PORT = 8765  # its own for good: a service worker that another page left on a port would answer for the board
 MINUTES = LINK_LASTS.seconds // 60
 WAITING, AT_ONCE, STOPPING = 128, 100, 3  # connections that wait, requests at once, seconds to end
+SILENT = 30_000  # milliseconds in which the other end takes what it was sent; then the kernel cuts it
 
 
 def board(arguments: Arguments) -> int:
@@ -27,15 +29,27 @@ def board(arguments: Arguments) -> int:
     if arguments.link:
         print(f"works once, within {MINUTES} minutes:\n{_link(arguments, port)}")
         return DONE
-    with _listening(port) as listener:
-        link = _link(arguments, port)
-        print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
-        print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
-        from sisimpur.cli.board.board_app import BoardHome, make_app
-
-        with suppress(KeyboardInterrupt):  # it has ended in order
-            server_of(make_app(BoardHome(arguments.home), port)).run([listener])
+    with _listening(port) as listener, suppress(KeyboardInterrupt):  # it has ended in order
+        server_of(_announced(arguments, port)).run([listener])
     return DONE
+
+
+def serve_beside(arguments: Arguments) -> None:
+    """Serve it in this process, as long as that lasts, beside what else it does."""
+    listener = _listening(arguments.port)
+    app = _announced(arguments, arguments.port)
+    threading.Thread(target=server_of(app).run, args=([listener],), daemon=True).start()
+
+
+def _announced(arguments: Arguments, port: int) -> BoardGuard:
+    """Print where it is and how to sign in. Return what answers there."""
+    from sisimpur.cli.board.board_app import make_app
+    from sisimpur.cli.board.board_home import BoardHome
+
+    link = _link(arguments, port)
+    print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
+    print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
+    return make_app(BoardHome(arguments.home), port)
 
 
 def _link(arguments: Arguments, port: int) -> str:
@@ -75,6 +89,7 @@ def _listening(port: int) -> socket.socket:
         raise Misconfigured(f"{port} is no port; choose one from 1024 to 65535: board --port N")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENT)
     try:
         listener.bind(("127.0.0.1", port))
     except OSError as error:

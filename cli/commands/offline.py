@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import secrets
 import shlex
 import shutil
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,11 +61,15 @@ def demo(arguments: Arguments) -> int:
     print(f"home: {home}")
     print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml", flush=True)
     with demo_home(place, arguments.forge, say=print, heard=_heard) as (model, site):
+        if arguments.board:
+            _open_board(home)
         code = day.run_day(Arguments("run-day", home), environment={})
         write_story(model.requests, place / "prompts")
         print()
         _print_views(home)
         print(f"the site:     {site.says()}")
+        if arguments.board:
+            _wait_at_board(home)
     print(f"              (it has ended; to see it again: {site.typed('show')})")
     print(f"look around:  {command(home, 'show ID')}   (and: tasks, roadmap, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
@@ -99,6 +105,21 @@ def demo_home(
         _record(home / "config" / "policy.yaml")
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         yield model, site
+
+
+def _open_board(home: Path) -> None:
+    from sisimpur.cli.board.server import serve_beside
+
+    serve_beside(Arguments("board", home, port=_free_port()))
+    print()
+
+
+def _wait_at_board(home: Path) -> None:
+    """Until Ctrl-C."""
+    print(f"the board:    what you approve there this merges, without a model: {command(home, 'run-day')}")
+    print("              Ctrl-C ends the board and the site", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        threading.Event().wait()
 
 
 def _print_views(home: Path) -> None:

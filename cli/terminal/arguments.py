@@ -46,6 +46,7 @@ class Arguments:
     script: str = ""
     port: int = 0
     link: bool = False
+    board: bool = False
     agent: str = ""
     task: str = ""
     lines: int = 40

@@ -365,6 +365,7 @@ def _set_up(commands: CommandLine) -> None:
         SET_UP, "demo", "commands.offline:demo", "run a whole working day, offline, on a sample project"
     )
     demo.add_argument("--forge", choices=("local", "github"), help="where its pull requests are made")
+    demo.add_argument("--board", action="store_true", help="watch it in a browser, and answer; until Ctrl-C")
     commands.add(
         SET_UP, "propose-ci", "commands.ci:propose_ci", "propose a CI workflow for the target as a pull request"
     )

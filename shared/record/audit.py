@@ -56,6 +56,11 @@ class AuditBook:
             if (not kind or row.kind == kind) and (since is None or _moment(row.at, since) >= since):
                 yield row
 
+    def newest(self) -> int:
+        """Return the number of the last row; 0: there is none."""
+        (last,) = self._db.rows("select coalesce(max(seq), 0) n from audit")
+        return int(last["n"])
+
     def head(self) -> AuditHead | None:
         """Return the newest row but for messages: a message that tells it does not change it. None: there is no row."""
         marks = ", ".join("?" * len(MESSAGES))

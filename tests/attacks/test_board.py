@@ -12,7 +12,8 @@ from contextlib import ExitStack, contextmanager
 import httpx2
 import pytest
 
-from sisimpur.cli.board.board_app import BoardHome, make_app
+from sisimpur.cli.board.board_app import make_app
+from sisimpur.cli.board.board_home import BoardHome
 from sisimpur.cli.board.server import AT_ONCE, server_of
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage

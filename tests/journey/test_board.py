@@ -19,7 +19,8 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from sisimpur.cli.board.board_app import BoardHome, make_app
+from sisimpur.cli.board.board_app import make_app
+from sisimpur.cli.board.board_home import BoardHome
 from sisimpur.cli.board.sign_in import BoardKeys
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.budget import budget
@@ -339,9 +340,11 @@ def test_ids_make_no_paths_bodies_are_bounded_and_mistakes_are_problems(page: Br
         assert page.get(f"/api/v1/tasks/{id_}").status_code in (404, 414)
     huge = page.post("answers", {"id": "a", "text": "x" * 300_000})
     wrong = page.post("answers", {"id": "a", "text": "b", "command": "rm"})
+    token = {"authorization": f"Bearer {page.token}", "content-type": "application/json"}
+    lengthless = page.http.post("/api/v1/answers", content=iter([b"{}"]), headers=token)
     none = page.http.put("/api/v1/status", headers={"authorization": f"Bearer {page.token}"})
-    assert [huge.status_code, wrong.status_code, none.status_code] == [413, 422, 405]
-    for answer in (huge, wrong, none, page.get("/api/v1/none")):
+    assert [one.status_code for one in (huge, wrong, lengthless, none)] == [413, 422, 411, 405]
+    for answer in (huge, wrong, lengthless, none, page.get("/api/v1/none")):
         assert answer.headers["content-type"] == "application/problem+json"
 
 

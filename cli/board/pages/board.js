@@ -6,6 +6,7 @@ const KEY = "sisimpur.key", API = "/api/v1/", ROWS = 50;
 const main = document.getElementById("main");
 const known = new Map(); // address -> {tag, value}: what was answered, and its ETag
 let turn = 0; // of pages: an answer that comes after another page was opened is not shown
+let answers = 0; // that were not known before
 
 // --- asking ---------------------------------------------------------------------------------------------------
 
@@ -33,6 +34,7 @@ async function read(name) {
   if (answer.status === 304) return before;
   const value = await answer.json();
   if (!answer.ok) throw new Problem(answer.status, value);
+  answers += 1;
   const found = { tag: answer.headers.get("ETag"), value };
   known.set(path, found);
   return found;
@@ -79,7 +81,7 @@ function table(heads, rows) {
 }
 
 function notice(text, kind = "") {
-  const made = make("div", { class: "notice " + kind, role: kind ? "alert" : "status" }, text);
+  const made = make("div", { class: "said notice " + kind, role: kind ? "alert" : "status" }, text);
   main.prepend(made);
   made.scrollIntoView({ block: "nearest" });
 }
@@ -122,7 +124,7 @@ function byGoal(asked) { // one answer is to all that is asked about a goal
 }
 
 function questionItem(one, titles) {
-  const words = make("textarea", { "aria-label": "Your answer", dir: "auto", maxlength: "1000" });
+  const words = make("textarea", { name: "answer " + one.goal, "aria-label": "Your answer", dir: "auto", maxlength: "1000" });
   const send = make("button", { type: "button", class: "main" }, "Answer");
   const key = newKey(); // of this form: pressed twice it is done once
   send.addEventListener("click", () => act([send], () => order("answers", { id: one.goal, text: words.value, asked: one.texts }, { "Idempotency-Key": key })));
@@ -171,7 +173,7 @@ function standing(word) {
 }
 
 function buttons(id, review) {
-  const state = review.value.state, why = make("textarea", { id: "why", dir: "auto", maxlength: "1000" });
+  const state = review.value.state, why = make("textarea", { id: "why", name: "why", dir: "auto", maxlength: "1000" });
   const label = make("label", { for: "why" }, "Why, or what to do differently");
   const found = [];
   const add = (ruling, text, kind = "", needsWords = false) => {
@@ -264,22 +266,34 @@ function signIn(text) {
 
 const PAGES = { today, tasks, task, goals, money };
 
-async function show() {
-  const mine = ++turn, [name, ...words] = location.hash.slice(1).split("/").map(decodeURIComponent);
-  const page = Object.hasOwn(PAGES, name) ? name : "today";
+function opened() {
+  const [name, ...words] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  return Object.hasOwn(PAGES, name) ? [name, ...words] : ["today"];
+}
+
+async function show(quietly = false) { // quietly: because of news; what nobody changed stays as it stands there
+  const mine = ++turn, [page, ...words] = opened(), before = answers;
   if (!localStorage.getItem(KEY)) return void main.replaceChildren(...signIn("Open the link that this prints, on this machine:"));
   try {
     const found = await PAGES[page](...words);
     if (mine !== turn) return;
-    main.replaceChildren(...found.filter(Boolean));
+    if (!quietly || answers !== before) replace(found.filter(Boolean), quietly);
     document.getElementById("asof").textContent = "as of " + new Date().toLocaleTimeString();
     mark(page);
     await heading();
   } catch (problem) {
     if (mine !== turn) return;
     if (problem.status === 401) main.replaceChildren(...signIn("You are not signed in any more. Open the link that this prints:"));
+    else if (quietly && !problem.status) line(false);
     else notice(problem.status ? problem.message : "The board does not answer; what is shown is old. Start it: sisimpur board", "bad");
   }
+}
+
+function replace(found, quietly) {
+  const words = new Map(Array.from(main.querySelectorAll("textarea"), (one) => [one.name, one.value]));
+  const said = quietly ? main.querySelectorAll(".said") : []; // what the board answered stays
+  main.replaceChildren(...said, ...found);
+  if (quietly) for (const one of main.querySelectorAll("textarea")) one.value = words.get(one.name) || "";
 }
 
 function mark(page) {
@@ -304,6 +318,7 @@ async function begin() {
     history.replaceState(null, "", "/#today");
     try {
       localStorage.setItem(KEY, (await order("session", { code }, {})).token);
+      wake();
     } catch (problem) {
       main.replaceChildren(...signIn(problem.message));
       return;
@@ -312,13 +327,101 @@ async function begin() {
   await show();
 }
 
+// --- news ------------------------------------------------------------------------------------------------------
+
+const DEAD = 25_000, SOONEST = 1_000; // ms: without a beat; between two readings because of news
+const others = new BroadcastChannel("sisimpur.news"); // one page of this browser listens for all of them
+let heardAt = Date.now(), lastId = "", shownAt = 0, planned = 0, missed = false, cut = null, wake = () => {};
+
+async function listen() {
+  for (let wait = 500; ; wait = Math.min(2 * wait, 30_000)) {
+    if (localStorage.getItem(KEY)) {
+      await hear(() => (wait = 500)).catch(() => null);
+      if (localStorage.getItem(KEY)) tell({ kind: "lost" });
+      else await show();
+    }
+    await new Promise((done) => { wake = done; setTimeout(done, wait * (0.5 + Math.random())); });
+  }
+}
+
+async function hear(alive) {
+  cut = new AbortController();
+  let at = Date.now(), text = "";
+  const watch = setInterval(() => Date.now() - at > DEAD && cut.abort(), 5_000);
+  try {
+    const answer = await ask(API + "news", { headers: lastId ? { "Last-Event-ID": lastId } : {}, signal: cut.signal });
+    if (!answer.ok) throw new Problem(answer.status, {});
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    alive();
+    tell({ kind: "resync" }); // what moved while nobody listened has no number
+    for (let one = await reader.read(); !one.done; one = await reader.read()) {
+      at = Date.now();
+      const parts = (text + one.value).split("\n\n");
+      text = parts.pop();
+      parts.map(parsed).filter(Boolean).forEach(tell);
+    }
+  } finally {
+    clearInterval(watch);
+    cut.abort();
+  }
+}
+
+function parsed(part) {
+  const fields = new Map(part.split("\n").map((row) => [row.slice(0, row.indexOf(":")), row.slice(row.indexOf(":") + 2)]));
+  if (fields.has("id")) lastId = fields.get("id");
+  return fields.has("data") ? { kind: fields.get("event") || "news", ...JSON.parse(fields.get("data")) } : null;
+}
+
+function tell(news) {
+  others.postMessage(news);
+  heard(news);
+}
+
+function heard(news) {
+  line(news.kind !== "lost");
+  if (news.kind === "resync" || (news.kind === "news" && concerns(news))) soon();
+}
+
+function concerns(news) {
+  const [page, id] = opened();
+  if (page === "task") return news.topic === "files" || news.ids.includes(id);
+  return !["sign-in", "notice"].includes(news.topic);
+}
+
+function soon() {
+  if (!planned) planned = setTimeout(again, Math.max(100, shownAt + SOONEST - Date.now()));
+}
+
+async function again() { // who writes is not disturbed
+  planned = 0;
+  missed = document.hidden || document.activeElement.matches("textarea");
+  if (missed) return;
+  shownAt = Date.now();
+  await show(true);
+}
+
+function line(isLive) {
+  const told = document.getElementById("line");
+  if (isLive) heardAt = Date.now();
+  document.body.dataset.live = isLive ? "live" : "stale";
+  told.hidden = isLive;
+  if (!isLive) told.textContent = "Not live since " + new Date(heardAt).toLocaleTimeString() + ": what is shown may be old. If this stays, type: sisimpur board";
+}
+
+others.addEventListener("message", (event) => heard(event.data));
+navigator.locks.request("sisimpur.news", listen);
+setInterval(() => localStorage.getItem(KEY) && Date.now() - heardAt > DEAD && line(false), 5_000);
+main.addEventListener("focusout", () => missed && setTimeout(soon, SOONEST)); // a press on a button comes first
+for (const name of ["online", "storage", "pageshow"]) addEventListener(name, () => wake());
+
 addEventListener("hashchange", () => (location.hash.startsWith("#code=") ? begin() : show().then(() => main.focus({ preventScroll: true }))));
-addEventListener("visibilitychange", () => document.visibilityState === "visible" && !document.activeElement.matches("textarea") && show());
-document.getElementById("again").addEventListener("click", show);
+addEventListener("visibilitychange", () => document.hidden || (wake(), again()));
+document.getElementById("again").addEventListener("click", () => show());
 document.getElementById("out").addEventListener("click", async () => {
   await ask(API + "session", { method: "DELETE" }).catch(() => null);
   localStorage.removeItem(KEY);
   known.clear();
+  if (cut) cut.abort();
   show();
 });
 begin();

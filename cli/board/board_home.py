@@ -1,0 +1,45 @@
+"""A home as the board opens it, and what leaves it: JSON without keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sisimpur.cli.terminal.printing import pasteable
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.outgoing import Outgoing
+
+
+@dataclass(frozen=True)
+class BoardHome:
+    """A home as the board opens it: anew for each request, so that files and settings count as they are now."""
+
+    root: Path
+    clock: Clock | None = None
+
+    @contextmanager
+    def open(self, looking: bool = True) -> Iterator[Records]:
+        with open_records(self.root, clock=self.clock, looking=looking) as records:
+            yield records
+
+    def read(self, reader: Callable[[Records], Any]) -> str:
+        """Return JSON without keys."""
+        with self.open() as records:
+            return self.told(reader(records), records)
+
+    def told(self, value: Any, records: Records) -> str:
+        clean = Outgoing(records.settings.secrets.to_hide, records.settings.target.file.allow_secrets).clean
+        return json.dumps(_cleaned(value, lambda text: pasteable(clean(text), self.root)), ensure_ascii=False)
+
+
+def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return clean(value) if len(value) > 7 else value
+    if isinstance(value, dict):
+        return {_cleaned(str(name), clean): _cleaned(one, clean) for name, one in value.items()}
+    return [_cleaned(one, clean) for one in value] if isinstance(value, list | tuple | frozenset) else value

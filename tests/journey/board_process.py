@@ -1,0 +1,113 @@
+"""The board as a process of its own, and a browser's side of its line for news."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+ROOT = Path(__file__).parents[2]
+LONGEST = 30.0  # seconds; a busy machine is slow
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class BoardProcess:
+    here: str
+    link: str
+    process: subprocess.Popen[str]
+
+
+@contextmanager
+def served(home: Path, port: int = 0) -> Iterator[BoardProcess]:
+    port = port or free_port()
+    typed = [sys.executable, str(ROOT / "main.py"), "--home", str(home), "board", "--port", str(port)]
+    with subprocess.Popen(typed, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            link = next(line for line in process.stdout if "#code=" in line).strip()
+            yield BoardProcess(f"http://127.0.0.1:{port}", link, process)
+        finally:
+            process.kill()
+
+
+def key_of(board: BoardProcess) -> dict[str, str]:
+    """Sign in by its link, which works once."""
+    code = board.link.partition("/#code=")[2]
+    body, headers = {"code": code}, {"origin": board.here}
+    said = httpx2.post(f"{board.here}/api/v1/session", json=body, headers=headers, trust_env=False)
+    return {"authorization": f"Bearer {said.json()['token']}"}
+
+
+@dataclass
+class Listener:
+    """What came by one line, in its order. `status`: 0 before it is answered."""
+
+    board: BoardProcess
+    headers: dict[str, str]
+    status: int = 0
+    heard: list[dict[str, Any]] = field(default_factory=list)
+    is_over: threading.Event = field(default_factory=threading.Event)
+
+    def listen(self) -> None:
+        try:
+            with (
+                httpx2.Client(base_url=self.board.here, trust_env=False, timeout=LONGEST) as http,
+                http.stream("GET", "/api/v1/news", headers=self.headers) as answer,
+            ):
+                self.status = answer.status_code
+                text = ""
+                for part in answer.iter_text():
+                    *whole, text = (text + part).split("\n\n")
+                    self.heard += [event for one in whole if (event := _parsed(one))]
+        except httpx2.HTTPError:
+            pass  # the board was killed
+        finally:
+            self.is_over.set()
+
+    def news(self) -> list[dict[str, Any]]:
+        return [one for one in self.heard if one["event"] == "news"]
+
+    def until(self, seen: Callable[[list[dict[str, Any]]], object]) -> float:
+        """Wait until what was heard is so; in seconds."""
+        began = time.monotonic()
+        while not seen(list(self.heard)):
+            assert time.monotonic() - began < LONGEST, self.heard
+            assert not self.is_over.is_set() or seen(list(self.heard)), (self.status, self.heard)
+            time.sleep(0.02)
+        return time.monotonic() - began
+
+
+def listening(board: BoardProcess, key: dict[str, str], last: int | None = None) -> Listener:
+    """Begin to listen; the line is open when this returns, or refused."""
+    more = {} if last is None else {"last-event-id": str(last)}
+    one = Listener(board, {**key, **more})
+    threading.Thread(target=one.listen, daemon=True).start()
+    began = time.monotonic()
+    while not (one.heard or one.is_over.is_set()):
+        assert time.monotonic() - began < LONGEST
+        time.sleep(0.02)
+    return one
+
+
+def _parsed(event: str) -> dict[str, Any]:
+    fields = dict(row.split(": ", 1) for row in event.splitlines())
+    if "data" not in fields:
+        return {}
+    return {"event": fields.get("event", "news"), "id": fields.get("id"), **json.loads(fields["data"])}
