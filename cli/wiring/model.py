@@ -38,7 +38,8 @@ def make_meter(records: Records, pricing: Pricing, key: str, log: Note, print_li
     clean = Outgoing(records.settings.secrets.to_hide | {"the model's key": key}).clean
     talk = Conversations(records.home.talk, records.db, clean, print_line).keep
     is_kept = records.settings.policy.talk.days > 0
-    setup = MeterSetup(records.home.meter_socket, Upstream(url, key), log=log, talk=talk if is_kept else no_talk)
+    kept = talk if is_kept else no_talk
+    setup = MeterSetup(records.home.meter_socket, Upstream(url, key), log=log, talk=kept, clean=clean)
     return Meter(records.ledger, pricing, LiveCaps(records.home, records.settings.policy.caps), records.clock, setup)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,21 @@ def test_each_call_is_there_as_what_it_was(tmp_path: Path) -> None:
     assert said[7] == [hi]
     assert CANARY.encode() not in everything_said(tmp_path / "talk")
     assert sum(one.row["amount"] for one in found) == used and book.unrecorded() == (0, "")
+
+
+def test_no_key_that_an_upstream_sends_back_is_booked_or_logged(tmp_path: Path) -> None:
+    """As an answer, as an error, as the number of its request."""
+    error = {"type": "invalid_request_error", "message": f"{CANARY} and {SHAPE}"}
+    steps = (Step(text=f"{CANARY} {SHAPE}"), Step(400, error, {"request-id": SHAPE}))
+    with scene(tmp_path, *steps, talk=kept(tmp_path).keep, clean=OUT.clean) as meter:
+        assert [meter.post(body()).status_code for _ in steps] == [200, 400]
+        logged = json.dumps(meter.log)
+    rows = [one.row for one in kept(tmp_path).of("t1")]
+    with closing(sqlite3.connect(tmp_path / "agents.db")) as db:
+        books = "".join(db.iterdump())
+    said = everything_said(tmp_path / "talk").decode() + logged + json.dumps(rows) + books
+    assert [key for key in (CANARY, SHAPE) if key in said] == []
+    assert "[removed: CANARY]" in rows[1]["note"]
 
 
 def leaves(meter: Scene) -> None:

@@ -1,4 +1,4 @@
-"""What must hold after every crash and restart, whatever the day was: one line per invariant, I1 to I17."""
+"""What must hold after every crash and restart, whatever the day was: one line per invariant, I1 to I18."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from sisimpur.shared.system import lock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import KEY, Stage
 from tests.mailbox import Mailbox
+from tests.readable import check_record
 
 GARBAGE = b"\xff\xfe\x00 this is no task"
 CANARY = "ghp_CanaryCanaryCanaryCanaryCanaryCana"  # stands in a file of the target that no task is about
@@ -233,6 +234,11 @@ def nothing_is_left_in_between(scene: Scene) -> None:
     assert scene.records.db.rows("select key from intents where state = 'planned'") == []
 
 
+def the_record_can_be_read(scene: Scene) -> None:
+    """Audit, conversations, figures and events are whole, or say what is missing."""
+    check_record(scene.records)
+
+
 INVARIANTS: dict[str, Callable[[Scene], None]] = {
     "I1": each_task_is_in_one_folder,
     "I2": one_pull_request_each,
@@ -250,4 +256,5 @@ INVARIANTS: dict[str, Callable[[Scene], None]] = {
     "I15": garbage_is_named_and_kept,
     "I16": the_dead_write_nothing,
     "I17": nothing_is_left_in_between,
+    "I18": the_record_can_be_read,
 }

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.wiring.services import relay_of
 from tests.journey.gated import BAD, GOOD, Coder, suite
 from tests.journey.stage import Stage
 from tests.mailbox import Mailbox
@@ -23,6 +24,8 @@ def main(root: str, model_url: str, way: str = "") -> int:
     stage = Stage(Path(root), model_url, bumpy if way == "bumpy" else Coder(GOOD), suite, trace=TRACE)
     stage.services.append(Mailbox(Path(root) / "box"))
     problems = stage.run_day()
+    with stage.records() as records:  # as `run-day` does at its end
+        problems += relay_of(records).step()
     sys.stderr.write("\n".join(problems))
     return 1 if problems else 0
 

@@ -14,9 +14,11 @@ from tests.journey.gated import FILES, GOOD, RIGHT, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 from tests.killing import EVERY_POINT, finishes, killed_at, points
 from tests.mailbox import Mailbox
+from tests.readable import check_record
 
 SCRIPT = [reads(), plans(fix()), CODES, APPROVES]
 AT_LEAST = 120  # points of a day; fewer: somebody has removed some
+RECORD = {"talk.written", "talk.indexed", "metric-days.kept", "outlet.sending", "outlet.sent", "outlet.booked"}
 EVERY = EVERY_POINT  # `make crash`; else a sample: test_daemon_crash.py has another
 STEP = 1 if EVERY else 64
 SLICES = 4 if EVERY else 1  # so that workers share the kills
@@ -41,11 +43,14 @@ def fresh(place: Path, model: ScriptedModel) -> tuple[Stage, list[str]]:
     model.requests.clear()
     place.mkdir()
     stage = Stage(place, model.url, Coder(GOOD), suite).set_up(VISION, FILES)
+    with (stage.home.config / "policy.yaml").open("a") as policy:
+        policy.write("events: {file: events.jsonl}\n")
     return stage, [sys.executable, "-m", "tests.journey.one_day", str(place), model.url]
 
 
 def check_everything(stage: Stage, model: ScriptedModel, point: str = "notice.sent") -> None:
-    """One task in one folder, one pull request, merged once, said once; the ledger knows of every cent.
+    """One task in one folder, one pull request, merged once, said once; the ledger knows of every cent, the record
+    can be read.
 
     Only where a message was sent and its answer never came may there be a second one.
     """
@@ -68,6 +73,8 @@ def check_everything(stage: Stage, model: ScriptedModel, point: str = "notice.se
         assert records.spending.totals(day, 0).used >= model.billed
         assert records.spending.totals(day, 0).reserved == 0
         assert records.journal.unfinished_moves() == []
+        check_record(records)
+        assert [row["day"] for row in records.db.rows("select day from metric_days")] == [day]
     assert [*stage.home.work.iterdir(), *stage.home.temporary.iterdir()] == []
 
 
@@ -77,8 +84,9 @@ def test_a_kill_at_any_point_loses_and_doubles_nothing(
     slice_: int, places: Iterator[Path], model: ScriptedModel
 ) -> None:
     _, argv = fresh(next(places), model)
-    count = len(points(argv, at_least=AT_LEAST))
-    for number in range(slice_ * STEP + 1, count + 1, SLICES * STEP):
+    passed = points(argv, at_least=AT_LEAST)
+    assert set(passed) >= RECORD
+    for number in range(slice_ * STEP + 1, len(passed) + 1, SLICES * STEP):
         stage, argv = fresh(next(places), model)
         passed = killed_at(number, argv)
         finishes(argv)

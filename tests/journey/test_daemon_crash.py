@@ -37,7 +37,7 @@ SECRET = {"settings.py": f'TOKEN = "{CANARY}"\n'}
 EVERY = EVERY_POINT  # `make crash`
 SLICES = 6 if EVERY else 2  # so that workers share the kills
 AT_LEAST = 350  # points of such a day; fewer: somebody has removed some
-EACH_TICK = {"phase.begun": 6}  # passed at each tick: so many of them are enough
+EACH_TICK = {"phase.begun": 6, "outlet.sending": 3, "outlet.sent": 3, "outlet.booked": 3}  # so many are enough
 SAMPLE = ("check.kept#2", "merge.moved#1")
 NOT_REACHED = 0.1  # of all kills: these occurrences the order of that run did not have
 # First kill and, by number, the second one: in the recovery, or soon after it.
@@ -88,6 +88,8 @@ def fresh(place: Path, model: ScriptedModel) -> Scene:
     place.mkdir()
     stage = Stage(place, model.url, tests=suite).set_up(VISION, FILES | SECRET)
     stage.given_config("policy", capacity="{parallel: 2}")
+    with (stage.home.config / "policy.yaml").open("a") as policy:
+        policy.write("events: {file: events.jsonl}\n")
     (stage.home.tasks(State.BACKLOG) / "garbage.md").write_bytes(GARBAGE)
     return Scene(stage, model)
 

@@ -132,4 +132,5 @@ class PlanFiles:
             if task.id in known:
                 continue
             goal = goals.get(task.goal_id)
-            self.transitions.file(task, "planned", wording(goal) if goal else "", branches.get(task.goal_id, ""))
+            named = replace(task, title=self.page.clean(task.title))  # its branch is named after it
+            self.transitions.file(named, "planned", wording(goal) if goal else "", branches.get(task.goal_id, ""))

@@ -118,7 +118,7 @@ class MeteredCall:
         body = self._asked.encoded(reservation.grant.max_tokens)
         async with self._parts.line.post(CALL, self._asked.headers, body) as response:
             fault_point("llm.sent")
-            request_id = _plain(response.headers.get("request-id", ""))
+            request_id = _plain(self._parts.clean(response.headers.get("request-id", "")))
             if response.status != 200:
                 return await self._complaint(response, request_id)
             last = await self._relay(response, reservation, reading, request_id)
@@ -158,7 +158,7 @@ class MeteredCall:
         complaint = read_complaint(response.status, response.headers, await response.head(), self._parts.clock.now())
         verdict = judge(complaint, self._parts.line.vendor.errors_free)
         ending = self._booking.ending(ArrivingMessage(), request_id, complaint.status)
-        note = f"{complaint.type} {complaint.code} {complaint.message}".strip()
+        note = self._parts.clean(f"{complaint.type} {complaint.code} {complaint.message}".strip())
         return FailedTry(
             verdict.rejected, verdict.billed, verdict.then, complaint.retry_after, replace(ending, note=note)
         )

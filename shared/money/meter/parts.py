@@ -71,3 +71,4 @@ class MeterParts:
     log: Callable[[str, dict[str, Any]], None]
     stopping: Callable[[], bool]  # nothing new is reserved any more
     talk: Talk = no_talk  # takes no time of whoever calls it
+    clean: Callable[[str], str] = str  # for what an upstream says of its errors

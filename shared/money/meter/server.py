@@ -49,7 +49,7 @@ class MeterSetup:
     """Places where a meter listens and sends, how long it waits, and who hears of it.
 
     `log` gets an event's name and its fields, `talk` what was said, from the meter's own threads. `tcp` listens on a
-    free port of 127.0.0.1 as well (`Meter.port`).
+    free port of 127.0.0.1 as well (`Meter.port`). `clean` removes secrets from what is booked of an answer.
     """
 
     socket: Path
@@ -58,6 +58,7 @@ class MeterSetup:
     timeouts: MeterTimeouts = field(default_factory=MeterTimeouts)
     tcp: bool = False
     talk: Talk = no_talk
+    clean: Callable[[str], str] = str
 
 
 class Meter:
@@ -142,6 +143,7 @@ class Meter:
                 setup.log,
                 self._stopping.is_set,
                 lambda *said: talk.later(_in_peace, over, time.monotonic() + REST, partial(setup.talk, *said)),
+                setup.clean,
             )
         )
         self._ready.set()
