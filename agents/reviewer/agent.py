@@ -142,10 +142,9 @@ class Reviewer:
         except Refused as reason:
             return replace(heard, verdict=Escalated(str(reason), found))
         past = history(before, self.limits.floor)
-        owners = dict.fromkeys((*branch.protected, *(one.path for one in found if one.is_the_owners)))
+        owned = tuple(dict.fromkeys((*branch.protected, *(one.path for one in found if one.is_the_owners))))
         try:
-            lost, used = gone(case), uses(case)
-            reading = _Reading(run, task, evidence, case, parts, past, found, context, tuple(owners), lost, used)
+            reading = _Reading(run, task, evidence, case, parts, past, found, context, owned, gone(case), uses(case))
             reads = [self._ask(reading, number) for number in range(len(parts))]
         except ReplyDeclined as reason:
             return replace(heard, verdict=Escalated(f"the model declines to review this ({reason})", found))
