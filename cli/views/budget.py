@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from sisimpur.agents.orchestrator.reports.report_words import savings
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import MOST_SHOWN, command, money, plain, print_json, print_table, short
+from sisimpur.cli.terminal.printing import MOST_SHOWN, command, money, plain, print_json, print_line, print_table, short
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.savings import LedgerSavings, Saved
@@ -59,7 +59,7 @@ def budget(arguments: Arguments) -> int:
         print(raised)
     for reason in paused:
         print(f"stopped: {plain(reason)}")
-    print(_forecast(day, days, months[day[:7]]))
+    print_line(_forecast(day, days, months[day[:7]]), 4)
     return 0
 
 

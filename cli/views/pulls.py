@@ -49,7 +49,7 @@ def prs(arguments: Arguments) -> int:
 def _waiting(row: dict[str, Any], records: Records) -> tuple[tuple[int, ...], list[str]]:
     """How risky it is, empty if it does not wait for the owner; why it waits, and what no gate saw."""
     parked = records.gates.parked(row["task"]) if row["task"] and row["state"] == "open" else None
-    if parked is None:
+    if parked is None or records.gates.is_approved(parked):
         return (), []
     from sisimpur.agents.orchestrator.publishing.owner_text import risk, unseen
 

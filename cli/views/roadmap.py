@@ -33,7 +33,8 @@ def roadmap(arguments: Arguments) -> int:
     else:
         print_line(pace_line(laid, day), 4)
     for week in laid.weeks:
-        print(f"\n{_heading(week)}")
+        print()
+        print_line(_heading(week), 4)
         for entry in week.entries:
             print_line(_line(entry, laid.pace), 6)
     if laid.later:

@@ -20,6 +20,7 @@ from sisimpur.cli.terminal.printing import (
     plain,
     print_groups,
     print_json,
+    print_line,
     print_list,
 )
 from sisimpur.cli.views.daemon_state import (
@@ -34,7 +35,7 @@ from sisimpur.cli.views.daemon_state import (
     who_works,
     without_settings,
 )
-from sisimpur.cli.views.tasks import snapshot, stuck_row
+from sisimpur.cli.views.tasks import awaiting, snapshot, stuck_row
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
@@ -81,7 +82,7 @@ def status(arguments: Arguments) -> int:
         print(line)
     if facts["deploys_as"]:
         print(f"deploys: {facts['deploys_as']}")
-    print(f"machine: {machine_line(facts['machine'])}")
+    print_line(f"machine: {machine_line(facts['machine'])}", 4)
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     for period in ("today", "month"):
         amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
@@ -158,7 +159,7 @@ def _guards(records: Records) -> list[str]:
 def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
     """List the tasks that go on by themselves, and those in the backlog that do not."""
     cards, board = seen.board.cards, seen.board
-    reviewed = [card for card in cards if card.state is State.IN_REVIEW and not _is_parked(card, records)]
+    reviewed = [card for card in cards if card.state is State.IN_REVIEW and not awaiting(card, records)]
     backlog = [card for card in cards if card.state is State.BACKLOG and card.spec is not None]
     queue = sorted(backlog, key=urgency)
     waiting = [card for card in queue if waits_for(card, board) and card.id not in board.stuck]
@@ -201,11 +202,6 @@ def _line(card: Card) -> str:
 # --- what waits for the owner ----------------------------------------------------------------------------------
 
 
-def _is_parked(card: Card, records: Records) -> bool:
-    parked = records.gates.parked(card.id) if card.state is State.IN_REVIEW else None
-    return parked is not None and not records.gates.is_approved(parked)
-
-
 def _has_failed(card: Card, seen: Snapshot) -> bool:
     """Tell whether the owner is asked about it: not if the owner cancelled it, or dropped it with its goal."""
     last = _newest(card, seen)
@@ -218,7 +214,7 @@ def _parked(card: Card, records: Records) -> str:
 
 def _by_risk(seen: Snapshot, records: Records) -> list[Card]:
     """What the owner is asked about, the riskiest first."""
-    parked = [card for card in seen.board.cards if _is_parked(card, records)]
+    parked = [card for card in seen.board.cards if awaiting(card, records)]
     if len(parked) < 2:
         return parked
     from sisimpur.agents.orchestrator.publishing.owner_text import risk

@@ -14,6 +14,7 @@ from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.lifecycle import Card, State, waits_for
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.store.ended_tasks import EndedTasks
+from sisimpur.shared.store.gate_book import AwaitingOwner
 
 
 def snapshot(records: Records, shown: AbstractSet[str] | None = None) -> Snapshot:
@@ -64,7 +65,9 @@ def task_rows(seen: Snapshot, records: Records) -> list[dict[str, Any]]:
 
 def _row(card: Card, seen: Snapshot, records: Records) -> dict[str, Any]:
     known = seen.known.get(card.id)
+    parked = awaiting(card, records)
     waiting = waits_for(card, seen.board) if card.state is State.BACKLOG else ""
+    waiting = f"waits for you: {'; '.join(parked.reasons)}" if parked else waiting
     return {
         "id": card.id,
         "state": card.state.value,
@@ -75,6 +78,12 @@ def _row(card: Card, seen: Snapshot, records: Records) -> dict[str, Any]:
         "attempts": sum(one.outcome != "void" for one in known.attempts) if known else 0,
         "note": waiting or (known.newest.note if known and known.newest else ""),
     }
+
+
+def awaiting(card: Card, records: Records) -> AwaitingOwner | None:
+    """Why it waits for the owner's answer; None: it does not."""
+    parked = records.gates.parked(card.id) if card.state is State.IN_REVIEW else None
+    return parked if parked and not records.gates.is_approved(parked) else None
 
 
 def stuck_row(one: StuckTask | None, records: Records) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.show import show
 from sisimpur.cli.views.status import status
+from sisimpur.cli.views.tasks import tasks
 from sisimpur.shared.forge.forge import ForgeRefused
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.simulators.model.scripted_model import ScriptedModel
@@ -253,6 +254,10 @@ def test_a_protected_path_waits_for_the_owner(parked: Stage) -> None:
     facts = json.loads(typed(parked, status, json=True))
     (line,) = facts["waits_for_you"]
     assert "settings.py" in line and f"approve, reject or retry {ID}" in line
+    (row,) = json.loads(typed(parked, tasks, json=True))
+    assert row["note"].startswith("waits for you: ") and "settings.py" in row["note"]
+    typed(parked, owner_commands.approve, id=ID)
+    assert "waits for you" not in typed(parked, tasks)
     assert "waits for you" in parked.home.progress.read_text()
 
 

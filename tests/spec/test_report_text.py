@@ -208,6 +208,13 @@ def test_what_went_wrong_names_a_command_that_works_on_this_home() -> None:
     ]
 
 
+def test_what_went_wrong_is_told_once_with_its_task_and_a_command_that_works() -> None:
+    why = "the model refused; type: python main.py logs"
+    account = replace(IDLE, troubles=(Trouble("work", why),), blocked=(f"20261126-01: {why}",))
+    told = section(evening(account, "sisimpur --home here"), "Went wrong")
+    assert told == "- 20261126-01: the model refused; type: sisimpur --home here logs"
+
+
 def test_a_missed_day_says_so_and_counts_the_older_ones_in_one_line() -> None:
     older = tuple(f"2026-11-{number:02d}" for number in range(1, 12))
     text = evening(DayAccount(DAY, "missed", missed=older), CALL)

@@ -136,14 +136,20 @@ def failed(account: DayAccount, command: str) -> Iterator[str]:
 
 def wrong(account: DayAccount, command: str) -> Iterator[str]:
     """Phases that had a problem, what stops the spending, what an engine was refused, what nobody touches."""
-    for trouble in account.troubles:  # said by what knows no home
-        yield f"{trouble.phase}: {as_said(TYPED.sub(lambda _: command, trouble.text))}"
+
+    def typed(text: str) -> str:
+        """Complete what was said by what knows no home."""
+        return TYPED.sub(lambda _: command, text)
+
+    for trouble in account.troubles:
+        if not any(line.endswith(f": {trouble.text}") for line in account.blocked):  # it is told with its task
+            yield f"{trouble.phase}: {as_said(typed(trouble.text))}"
     if account.stopped:
         yield f"nothing is spent: {as_said(account.stopped)}"
     for task in account.tasks:
         if task.refused and task.is_of_the_day:
             yield f"{named(task)}: {as_said('its engine was refused to write ' + ', '.join(task.refused))}"
-    yield from (as_said(line) for line in account.blocked)
+    yield from (as_said(typed(line)) for line in account.blocked)
 
 
 def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str]:

@@ -69,12 +69,20 @@ def command_of(part: Part) -> str:
         return ""
     told = next(filter(None, (_kept(line, part) for line in _told(part))), "")
     if told and not told.startswith("python -m pytest"):
-        return told
+        return _from_folder(told, part)
     if "manage.py" in part.paths and not part.configures_pytest and not part.names & PYTEST_FILES:
         return f"python manage.py test{settings_for_tests(part)}"
     if own and not (told or part.configures_pytest):
         return f"python {own}"
     return told or _without_site(part) or _pytest(part)
+
+
+def _from_folder(command: str, part: Part) -> str:
+    """Run a command of tox's from the folder that tox changes to: unittest and Django look for tests from there."""
+    env = sections(part.read("tox.ini")).get("testenv", {})
+    folder = (env.get("changedir") or env.get("change_dir") or "").strip().removeprefix("{toxinidir}/").strip("/")
+    is_plain = folder and SAFE.fullmatch(folder) and ".." not in folder and _is_there(folder, part)
+    return f"cd {folder} && {command}" if is_plain and not RECIPE.search(part.read("Makefile")) else command
 
 
 def _without_site(part: Part) -> str:
