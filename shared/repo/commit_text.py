@@ -39,7 +39,7 @@ KINDS = (  # words of a title whose kind nobody said, the first that fits; else 
     ("perf", r"\b(faster|slow|speed|performance)\b"),
 )
 ACTS = (  # in a commit at a forge
-    (re.compile(r"[a-z]*(?:https?|ftp):/{2,}(?=[^\s/])", re.IGNORECASE), ""),
+    (re.compile(r"(?<![a-z])[a-z]*(?:https?|ftp):/{2,}(?=[^\s/])", re.IGNORECASE), ""),
     (re.compile(r"(?<![A-Za-z0-9_])@(?=\w)"), "@ "),
     (re.compile(r"#(?=\d)"), "# "),  # fixes #1
     (re.compile(r"\b(gh-)(?=\d)", re.IGNORECASE), r"\1 "),
