@@ -62,7 +62,7 @@ def server_of(app: BoardGuard) -> Server:
     """Set it up. It ends when it is asked to."""
     import uvicorn
 
-    from sisimpur.cli.board.connections import YieldingConnection
+    from sisimpur.cli.board.yielding_connection import YieldingConnection
 
     return uvicorn.Server(
         uvicorn.Config(

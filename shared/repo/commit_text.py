@@ -39,7 +39,7 @@ KINDS = (  # words of a title whose kind nobody said, the first that fits; else 
     ("perf", r"\b(faster|slow|speed|performance)\b"),
 )
 ACTS = (  # in a commit at a forge
-    (re.compile(r"[a-z]*(?:https?|ftp):/{2,}(?=[^\s/])", re.IGNORECASE), ""),
+    (re.compile(r"(?<![a-z])[a-z]*(?:https?|ftp):/{2,}(?=[^\s/])", re.IGNORECASE), ""),
     (CALLS, r"\1 "),
     (re.compile(r"\bwww\.(?=\S)", re.IGNORECASE), "www. "),
     (re.compile(r"^---(?=\s|\Z)", re.MULTILINE), "- - -"),  # git takes what comes after it for a patch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 
 import pytest
 from hypothesis import given
@@ -139,6 +140,13 @@ def test_nothing_acts_whatever_was_put_together(said: str, value: str) -> None:
     assert not re.search(rf"^\s*(?:{'|'.join(KEYS)}|[\w-]+-by)\s*:", above, re.MULTILINE | re.IGNORECASE)
     assert re.fullmatch(r"(?:Goal: [^\n]+\n)?Task: t", below)
     assert inert(inert(said)) == inert(said)
+
+
+@pytest.mark.parametrize("part", ["h", "http:", "@", "[skip ", "a-", "\t"])
+def test_no_text_takes_long(part: str) -> None:
+    began = time.monotonic()
+    inert(part * (60_000 // len(part)))
+    assert time.monotonic() - began < 5
 
 
 # --- plain text ----------------------------------------------------------------------------------------------
