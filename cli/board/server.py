@@ -1,15 +1,18 @@
-"""`board`: serves the board on this machine until Ctrl-C; `board --link` prints another link that signs in."""
+"""`board`: serves it on this machine until Ctrl-C. `--link`: prints another link. `demo --board`: beside the demo."""
 
 from __future__ import annotations
 
 import errno
 import socket
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sisimpur.cli.board.sign_in import LINK_LASTS, BoardKeys
 from sisimpur.cli.terminal.arguments import DONE, Arguments
+from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.model.errors import Misconfigured
 
@@ -34,11 +37,23 @@ def board(arguments: Arguments) -> int:
     return DONE
 
 
-def serve_beside(arguments: Arguments) -> None:
-    """Serve it in this process, as long as that lasts, beside what else it does."""
-    listener = _listening(arguments.port)
-    app = _announced(arguments, arguments.port)
-    threading.Thread(target=server_of(app).run, args=([listener],), daemon=True).start()
+def demo(arguments: Arguments) -> int:
+    """Run the demo's day; `--board`: with the board beside it."""
+    from sisimpur.cli.commands import offline
+
+    @contextmanager
+    def beside(home: Path) -> Iterator[None]:
+        port = offline.free_port()
+        with _listening(port) as listener:
+            app = _announced(Arguments("board", home), port)
+            threading.Thread(target=server_of(app).run, args=([listener],), daemon=True).start()
+            yield
+            print(f"the board:    what you approve there is merged by: {command(home, 'run-day')}")
+            print("              Ctrl-C ends the board and the site", flush=True)
+            with suppress(KeyboardInterrupt):
+                threading.Event().wait()
+
+    return offline.demo(arguments, beside) if arguments.board else offline.demo(arguments)
 
 
 def _announced(arguments: Arguments, port: int) -> BoardGuard:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -10,9 +9,8 @@ import secrets
 import shlex
 import shutil
 import socket
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -49,8 +47,11 @@ PLAIN = {"PATH": "/usr/bin:/bin"}
 # --- demo ----------------------------------------------------------------------------------------------------
 
 
-def demo(arguments: Arguments) -> int:
-    """Make a home with a sample project and a scripted model; then run a day like any other."""
+def demo(arguments: Arguments, beside: Callable[[Path], AbstractContextManager[object]] = nullcontext) -> int:
+    """Make a home with a sample project and a scripted model; then run a day like any other.
+
+    `beside`: what goes on in the home meanwhile, and as long as it likes.
+    """
     from sisimpur.cli.commands import day
     from sisimpur.simulators.model.pages import write_story
 
@@ -60,16 +61,12 @@ def demo(arguments: Arguments) -> int:
         raise Misconfigured(f"{place} is not empty; name a new folder with --home, or none")
     print(f"home: {home}")
     print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml", flush=True)
-    with demo_home(place, arguments.forge, say=print, heard=_heard) as (model, site):
-        if arguments.board:
-            _open_board(home)
+    with demo_home(place, arguments.forge, say=print, heard=_heard) as (model, site), beside(home):
         code = day.run_day(Arguments("run-day", home), environment={})
         write_story(model.requests, place / "prompts")
         print()
         _print_views(home)
         print(f"the site:     {site.says()}")
-        if arguments.board:
-            _wait_at_board(home)
     print(f"              (it has ended; to see it again: {site.typed('show')})")
     print(f"look around:  {command(home, 'show ID')}   (and: tasks, roadmap, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
@@ -105,21 +102,6 @@ def demo_home(
         _record(home / "config" / "policy.yaml")
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         yield model, site
-
-
-def _open_board(home: Path) -> None:
-    from sisimpur.cli.board.server import serve_beside
-
-    serve_beside(Arguments("board", home, port=_free_port()))
-    print()
-
-
-def _wait_at_board(home: Path) -> None:
-    """Until Ctrl-C."""
-    print(f"the board:    what you approve there this merges, without a model: {command(home, 'run-day')}")
-    print("              Ctrl-C ends the board and the site", flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
-        threading.Event().wait()
 
 
 def _print_views(home: Path) -> None:
@@ -248,14 +230,14 @@ def site_at(folder: Path) -> Iterator[DemoSite]:
     folder.mkdir()
     (folder / "keys.env").touch(mode=0o600)
     (folder / "keys.env").write_text(f"DJANGO_SECRET_KEY={secrets.token_urlsafe(40)}\n")
-    made = DemoSite(folder, _free_port())
+    made = DemoSite(folder, free_port())
     try:
         yield made
     finally:
         made.stop()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
