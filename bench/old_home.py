@@ -22,6 +22,12 @@ from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey import rooms
 from tests.journey.stage import Stage
 
+RECORDED = (  # what each evening keeps, and conversations for as long as they are kept
+    "insert or ignore into metric_days select distinct s.day, m.counts_json, m.day_cap, m.month_cap"
+    " from call_sums s, metric_days m",
+    "insert or ignore into conversations select id, day, 0, 0 from calls"
+    " where day > date((select max(day) from calls), '-30 days')",
+)
 ROOMS = 2  # one is set on the first day, one is left for a later one
 EACH_DAY = 20  # old tasks
 LONG_AGO = 1_700_000_000  # a file that nobody is still writing
@@ -73,6 +79,8 @@ def grow_old(home: Home, tasks: int, calls: int = 0) -> None:
         _copy(db, DAY_ROWS, done.stem, copies[EACH_DAY - 1 :: EACH_DAY])
         (of_a_task,) = db.execute("select count(*) from calls").fetchone()
         _copy(db, CALL_ROWS, done.stem, copies, -(-calls // (of_a_task * max(len(copies), 1))))
+        for sql in RECORDED:
+            db.execute(sql)
         seal(db, is_daemon=True)  # else the first command on this home would
     for book in home.forge("x").parent.glob("*/forge.db"):
         with closing(sqlite3.connect(book)) as db, db:
