@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,11 +36,12 @@ LONGEST = 30_000  # milliseconds; a busy machine is slow
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
+    home = {"HOME": str(tmp_path_factory.mktemp("home"))}  # else it makes the one that no test may have
     with sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM)
+        found = driver.chromium.launch(executable_path=CHROMIUM, env={**os.environ, **home})
         yield found
         found.close()
 
