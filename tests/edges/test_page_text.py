@@ -98,7 +98,7 @@ def test_a_title_is_one_line_and_a_text_is_bounded() -> None:
 
 
 def test_nothing_in_it_controls_a_terminal_or_is_hidden() -> None:
-    bad = "\x1b[31m\x07\x00\x85\u202e\u2066\U000e0041\ufeff"
+    bad = "\x1b[31m\x07\x00\x86\u202e\u2066\U000e0041\ufeff"
     found = page_text(f"one{bad}\r\ntwo\tthree".encode(), "text/plain", "utf-8")
     assert found.text == "one[31m\ntwo\tthree"
     assert found.title == "one[31m"
