@@ -12,7 +12,7 @@ from typing import Any
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.system.clock import Clock
-from sisimpur.shared.system.outgoing import Outgoing
+from sisimpur.shared.system.outgoing import Outgoing, each_text
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,4 @@ class BoardHome:
 
     def told(self, value: Any, records: Records) -> str:
         clean = Outgoing(records.settings.secrets.to_hide, records.settings.target.file.allow_secrets).clean
-        return json.dumps(_cleaned(value, lambda text: pasteable(clean(text), self.root)), ensure_ascii=False)
-
-
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return clean(value) if len(value) > 7 else value
-    if isinstance(value, dict):
-        return {_cleaned(str(name), clean): _cleaned(one, clean) for name, one in value.items()}
-    return [_cleaned(one, clean) for one in value] if isinstance(value, list | tuple | frozenset) else value
+        return json.dumps(each_text(value, lambda text: pasteable(clean(text), self.root)), ensure_ascii=False)

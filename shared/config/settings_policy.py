@@ -144,8 +144,8 @@ class TalkSettings(SettingsPart):
 
 
 class EventSettings(SettingsPart):
-    file: str = Field(default="", max_length=500)
-    """A file that gets a line of JSON for each, from the home's folder; empty: none."""
+    file: str = Field(default="", max_length=500, pattern=r"^([^\x00-\x1f]+\.jsonl)?$", examples=["events.jsonl"])
+    """A `.jsonl` file, from the home's folder, that gets a line of JSON for each; empty: none."""
 
 
 @dataclass(frozen=True)

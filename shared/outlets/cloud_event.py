@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sisimpur.shared.record.audit import AuditRow
+from sisimpur.shared.system.outgoing import each_text
 
 REQUESTS, RESULTS, WORKFLOW, AUDIT = "agent.requests", "agent.results", "workflow.events", "audit.logs"
 RESULT_KINDS = frozenset({"check", "review", "plan"})
@@ -41,7 +42,7 @@ def cloud_event(row: AuditRow, source: str, clean: Callable[[str], str]) -> Clou
             "actor": row.actor,
             "via": row.via,
             "commit": row.commit_id,
-            "detail": _cleaned(detail, clean),
+            "detail": each_text(detail, clean),
             "hash": row.hash,
         },
     }
@@ -62,12 +63,3 @@ def _time(at: str) -> str:
     except ValueError:
         return ""
     return found.isoformat() if found.tzinfo else ""
-
-
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """Clean each text by itself: in the JSON of all of it a hit may reach over a quote."""
-    if isinstance(value, dict):
-        return {clean(name): _cleaned(inner, clean) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_cleaned(inner, clean) for inner in value]
-    return clean(value) if isinstance(value, str) else value

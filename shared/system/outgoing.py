@@ -18,6 +18,7 @@ import string
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from sisimpur.shared.model.text import UNSEEN
@@ -170,6 +171,15 @@ class Outgoing:
             while at >= 0:
                 yield at, at + len(form), name
                 at = packed.find(form, at + len(form))
+
+
+def each_text(value: Any, clean: Callable[[str], str]) -> Any:
+    """Clean each text of a JSON value by itself: in the JSON of all of it a hit may reach over a quote."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(str(name)): each_text(one, clean) for name, one in value.items()}
+    return [each_text(one, clean) for one in value] if isinstance(value, list | tuple | frozenset) else value
 
 
 # --- known values --------------------------------------------------------------------------------------------

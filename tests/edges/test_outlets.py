@@ -25,12 +25,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from sisimpur.cli.app import main
 from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.cli.wiring.services import relay_of
 from sisimpur.shared.config.settings import read_secrets
+from sisimpur.shared.config.settings_policy import EventSettings
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.outlets.cloud_event import AUDIT, REQUESTS, RESULTS, WORKFLOW, channel, cloud_event
 from sisimpur.shared.outlets.event_file import EventFile
@@ -575,6 +577,12 @@ def test_without_the_package_the_owner_is_told_what_to_type(tmp_path: Path) -> N
         "except Misconfigured as problem: print(problem)\n"
     )
     assert "pip install 'redis" in finishes(snippet(code)).text
+
+
+@pytest.mark.parametrize("file", [".state/agents.db", "config/.env", "a\0.jsonl", "a\n.jsonl", "events"])
+def test_events_go_to_no_file_that_is_not_for_them(file: str) -> None:
+    with pytest.raises(ValidationError, match="string_pattern_mismatch"):
+        EventSettings(file=file)
 
 
 def test_status_and_doctor_name_an_outlet_that_takes_nothing(
