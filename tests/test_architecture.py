@@ -1,4 +1,4 @@
-"""Who may import whom: main.py -> cli -> agents -> shared/<adapter> -> shared/model -> standard library."""
+"""Who may import whom: main.py -> cli, web -> agents -> shared/<adapter> -> shared/model -> standard library."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HEAVY = {
 @cache
 def modules() -> tuple[Path, ...]:
     found = [ROOT / "main.py"]
-    for folder in ("cli", "agents", "shared"):
+    for folder in ("cli", "web", "agents", "shared"):
         found += sorted((ROOT / folder).rglob("*.py"))
     return tuple(found)
 
@@ -70,12 +70,12 @@ def ours(path: Path) -> set[str]:
     return {
         name
         for name, _ in imports(path)
-        if name.split(".")[0] in ("main", "cli", "agents", "shared", "simulators", "tests")
+        if name.split(".")[0] in ("main", "cli", "web", "agents", "shared", "simulators", "tests")
     }
 
 
 def third_party(path: Path) -> set[str]:
-    return tops(path) - set(sys.stdlib_module_names) - {"cli", "agents", "shared", "main", "simulators"}
+    return tops(path) - set(sys.stdlib_module_names) - {"cli", "web", "agents", "shared", "main", "simulators"}
 
 
 def offenders(paths: Sequence[Path], wrong: Callable[[Path], set[str]]) -> dict[str, list[str]]:
@@ -92,7 +92,7 @@ def within(*packages: str) -> list[Path]:
 
 def test_what_is_ours_is_imported_below_one_root() -> None:
     """Else a module would be there twice, and its names would be those of other packages once it is installed."""
-    foreign = re.compile(r"^\s*(from|import) (agents|cli|shared|simulators)\b", re.MULTILINE)
+    foreign = re.compile(r"^\s*(from|import) (agents|cli|web|shared|simulators)\b", re.MULTILINE)
     paths = [*modules(), *(path for top in ("simulators", "bench", "tests") for path in (ROOT / top).rglob("*.py"))]
     made_up = {"test_house", "test_house_static", "test_packages"}  # trees of their own, in texts
     found = [path.name for path in paths if foreign.search(path.read_text("utf-8")) and path.stem not in made_up]
@@ -107,7 +107,7 @@ def test_the_model_knows_only_itself_and_the_standard_library() -> None:
 
 
 def test_shared_knows_no_agent_and_no_command() -> None:
-    foreign = ("agents", "cli", "main", "simulators", "tests")
+    foreign = ("agents", "cli", "web", "main", "simulators", "tests")
     assert offenders(within("shared"), lambda path: {name for name in ours(path) if name.startswith(foreign)}) == {}
 
 

@@ -230,7 +230,7 @@ def _board(commands: CommandLine) -> None:
     board = commands.add(
         LOOKING,
         "board",
-        "board.server:board",
+        "web.api.server:board",
         "see what waits for you in a browser on this machine, and answer it",
         "board",
         "board --link",

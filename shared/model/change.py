@@ -289,7 +289,14 @@ OWN = (  # this program as its own target: its rules, and what holds money, keys
     ),
     *("/agents/reviewer/rules/", "/agents/qa/runner/", "/agents/qa/evidence_rule.py", "/agents/orchestrator/gates.py"),
     *("/agents/orchestrator/daemon.py", "/agents/orchestrator/board/merge_queue.py", "/agents/coder/engine/"),
-    *("/shared/secrets/", "/agents/devops/drivers/", "/cli/wiring/", "/cli/commands/serving.py", "/cli/app.py"),
+    *(
+        "/shared/secrets/",
+        "/agents/devops/drivers/",
+        "/cli/wiring/",
+        "/web/api/",
+        "/cli/commands/serving.py",
+        "/cli/app.py",
+    ),
 )
 
 PROTECTED = (

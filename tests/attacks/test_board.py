@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 import httpx2
 import pytest
 
-from sisimpur.cli.board.board_app import make_app
-from sisimpur.cli.board.board_home import BoardHome
-from sisimpur.cli.board.server import AT_ONCE, server_of
+from sisimpur.web.api.board_app import make_app
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.server import AT_ONCE, server_of
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 from tests.journey.test_board import link, signed_in

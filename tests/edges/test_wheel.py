@@ -67,7 +67,7 @@ def test_it_holds_programs_and_data_below_one_name_and_nothing_of_the_owners(whe
     with zipfile.ZipFile(wheel) as file:
         names = set(file.namelist())
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"sisimpur"}
-    tracked = [path for top in ("agents", "cli", "shared", "simulators") for path in _tracked(top)]
+    tracked = [path for top in ("agents", "cli", "web", "shared", "simulators") for path in _tracked(top)]
     assert [path for path in tracked if f"sisimpur/{path}" not in names] == []
     assert {f"sisimpur/config/{name}" for name in ("policy.yaml", ".env.example", "targets/example.yaml")} <= names
     assert {
@@ -77,7 +77,11 @@ def test_it_holds_programs_and_data_below_one_name_and_nothing_of_the_owners(whe
 
 
 def _tracked(top: str) -> list[str]:
-    found = (path for path in (ROOT / top).rglob("*") if path.is_file() and path.suffix != ".pyc")
+    found = (
+        path
+        for path in (ROOT / top).rglob("*")
+        if path.is_file() and path.suffix != ".pyc" and not path.is_relative_to(ROOT / "web" / "pages")
+    )
     return [path.relative_to(ROOT).as_posix() for path in found]
 
 
@@ -104,4 +108,4 @@ def test_a_home_is_made_and_looked_at_with_it(installed: Path, tmp_path: Path) -
 
 def test_no_name_of_ours_is_imported_but_one(installed: Path) -> None:
     site = next(installed.parent.glob("lib/python*/site-packages"))
-    assert not {"agents", "cli", "shared", "simulators", "main.py", "config"} & set(os.listdir(site))
+    assert not {"agents", "cli", "web", "shared", "simulators", "main.py", "config"} & set(os.listdir(site))

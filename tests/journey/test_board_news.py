@@ -14,8 +14,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from sisimpur.cli.board.board_home import BoardHome
-from sisimpur.cli.board.board_news import (
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.board_news import (
     MOST_MISSED,
     MOST_OF_ONE,
     NewsDesk,
@@ -25,8 +26,7 @@ from sisimpur.cli.board.board_news import (
     moved,
     told,
 )
-from sisimpur.cli.board.sign_in import BoardKeys
-from sisimpur.shared.system.clock import SystemClock
+from sisimpur.web.api.sign_in import BoardKeys
 from tests.journey.board_process import BoardProcess, key_of, listening, served
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage

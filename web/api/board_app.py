@@ -18,22 +18,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from sisimpur.cli.app import keep_trace
-from sisimpur.cli.board import reading
-from sisimpur.cli.board.board_home import BoardHome
-from sisimpur.cli.board.board_news import NewsDesk, NewsLine
-from sisimpur.cli.board.guard import LONGEST_BODY, PROBLEM, BoardGuard, Failures, bearer, problem
-from sisimpur.cli.board.orders import carried_out
-from sisimpur.cli.board.review import difference, review_facts
-from sisimpur.cli.board.sign_in import BoardAnswer, BoardKeys, BoardOrders
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.views.show import task_facts
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.web.api import reading
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.board_news import NewsDesk, NewsLine
+from sisimpur.web.api.guard import LONGEST_BODY, PROBLEM, BoardGuard, Failures, bearer, problem
+from sisimpur.web.api.orders import carried_out
+from sisimpur.web.api.review import difference, review_facts
+from sisimpur.web.api.sign_in import BoardAnswer, BoardKeys, BoardOrders
 
 API = "/api/v1"
-PAGES = Path(__file__).parent / "pages"
+PAGES = Path(__file__).parent.parent / "dist"
 FILES = {
     "/": "index.html",
     "/assets/board.js": "board.js",

@@ -22,12 +22,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from sisimpur.cli.board.board_home import BoardHome
-from sisimpur.cli.board.sign_in import BoardKeys
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.lifecycle import FOLDERS, State
 from sisimpur.shared.system.paths import Home
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.sign_in import BoardKeys
 
 LOOKS_EACH, BEATS_EACH = 0.5, 10.0  # seconds
 SLOWEST = 10.0

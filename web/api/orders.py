@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sisimpur.cli.board.sign_in import VIA
 from sisimpur.cli.commands.deploys import paused, resumed
 from sisimpur.cli.commands.owner_commands import Order, answered, approved, moved
 from sisimpur.cli.terminal.arguments import Arguments
@@ -14,6 +13,7 @@ from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.store.chain import heard_by
+from sisimpur.web.api.sign_in import VIA
 
 ORDERS: Mapping[str, Order] = {
     "approve": approved,

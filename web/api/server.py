@@ -10,16 +10,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sisimpur.cli.board.sign_in import LINK_LASTS, BoardKeys
 from sisimpur.cli.terminal.arguments import DONE, Arguments
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.web.api.sign_in import LINK_LASTS, BoardKeys
 
 if TYPE_CHECKING:
     from uvicorn import Server
 
-    from sisimpur.cli.board.guard import BoardGuard
+    from sisimpur.web.api.guard import BoardGuard
 
 PORT = 8765  # its own for good: a service worker that another page left on a port would answer for the board
 MINUTES = LINK_LASTS.seconds // 60
@@ -58,8 +58,8 @@ def demo(arguments: Arguments) -> int:
 
 def _announced(arguments: Arguments, port: int) -> BoardGuard:
     """Print where it is and how to sign in. Return what answers there."""
-    from sisimpur.cli.board.board_app import make_app
-    from sisimpur.cli.board.board_home import BoardHome
+    from sisimpur.web.api.board_app import make_app
+    from sisimpur.web.api.board_home import BoardHome
 
     link = _link(arguments, port)
     print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
@@ -77,7 +77,7 @@ def server_of(app: BoardGuard) -> Server:
     """Set it up. It ends when it is asked to."""
     import uvicorn
 
-    from sisimpur.cli.board.yielding_connection import YieldingConnection
+    from sisimpur.web.api.yielding_connection import YieldingConnection
 
     return uvicorn.Server(
         uvicorn.Config(

@@ -1,0 +1,1 @@
+"""The web page: what answers it (`api/`) and its built files (`dist/`); it stands where `cli/` stands."""
