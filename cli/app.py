@@ -39,9 +39,8 @@ def main(words: Sequence[str]) -> int:
 def _called(run: str) -> Callable[[Arguments], int]:
     """Return the function that serves a command. Its module is loaded now: no command pays for another's."""
     module, _, name = run.partition(":")
-    found: Callable[[Arguments], int] = getattr(
-        import_module(f"sisimpur.{module}" if module.startswith("web.") else f"sisimpur.cli.{module}"), name
-    )
+    above = "sisimpur" if module.startswith("web.") else "sisimpur.cli"
+    found: Callable[[Arguments], int] = getattr(import_module(f"{above}.{module}"), name)
     return found
 
 

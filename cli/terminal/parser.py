@@ -361,7 +361,7 @@ def _set_up(commands: CommandLine) -> None:
     setup.add_argument("--dev", action="store_true", help="with the developers' tools")
     setup.add_argument("--lock", action="store_true", help="compile the pinned requirements anew")
     commands.view(SET_UP, "doctor", "commands.doctor:doctor", "check whether this machine is fit for work")
-    demo = commands.add(SET_UP, "demo", "board.server:demo", "run a whole working day, offline, on a sample project")
+    demo = commands.add(SET_UP, "demo", "web.api.server:demo", "run a whole working day, offline, on a sample project")
     demo.add_argument("--forge", choices=("local", "github"), help="where its pull requests are made")
     demo.add_argument("--board", action="store_true", help="watch it in a browser, and answer; until Ctrl-C")
     commands.add(
