@@ -23,8 +23,8 @@ from tests.journey import rooms
 from tests.journey.stage import Stage
 
 RECORDED = (  # what each evening keeps, and conversations for as long as they are kept
-    "insert or ignore into metric_days select distinct s.day, m.counts_json, m.day_cap, m.month_cap"
-    " from call_sums s, metric_days m",
+    "insert or ignore into metric_days select distinct p.day, m.counts_json, m.day_cap, m.month_cap"
+    " from phases p, metric_days m",
     "insert or ignore into conversations select id, day, 0, 0 from calls"
     " where day > date((select max(day) from calls), '-30 days')",
 )
