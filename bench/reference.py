@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 
 from sisimpur.shared.config.settings import SECRETS, SchedulesFile, TargetFile
 from sisimpur.shared.config.settings_agents import AgentsFile
+from sisimpur.shared.config.settings_board import BoardFile
 from sisimpur.shared.config.settings_policy import PolicyFile
 from sisimpur.shared.money.token_budget import as_dollars
 
@@ -21,6 +22,7 @@ FILES: dict[str, type[BaseModel]] = {
     "config/agents.yaml": AgentsFile,
     "config/policy.yaml": PolicyFile,
     "config/schedules.yaml": SchedulesFile,
+    "config/board.yaml": BoardFile,
     "config/targets/<name>.yaml": TargetFile,
 }
 

@@ -34,7 +34,7 @@ from sisimpur.shared.system.paths import Home, create_text, read_text, write_tex
 if TYPE_CHECKING:
     from sisimpur.shared.repo.git import Remote
 
-CONFIG = ("agents.yaml", "policy.yaml", "schedules.yaml", ".env.example")
+CONFIG = ("agents.yaml", "policy.yaml", "schedules.yaml", "board.yaml", ".env.example")
 VISION = """# Vision
 
 ## Priority: CRITICAL

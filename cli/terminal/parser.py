@@ -236,7 +236,7 @@ def _board(commands: CommandLine) -> None:
         "board --link",
     )
     board.add_argument("--link", action="store_true", help="print another link that signs in once, and end")
-    board.add_argument("--port", type=int, metavar="N", help="where it listens (default: 8765)")
+    board.add_argument("--port", type=int, metavar="N", help="where it listens (default: `port` in config/board.yaml)")
 
 
 def _record(commands: CommandLine) -> None:

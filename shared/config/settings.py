@@ -17,6 +17,7 @@ import pydantic
 from pydantic import Field, SecretStr
 
 from sisimpur.shared.config.settings_agents import AgentsFile
+from sisimpur.shared.config.settings_board import BoardFile
 from sisimpur.shared.config.settings_deploy import DeploySettings, HealthSettings
 from sisimpur.shared.config.settings_part import (
     Host,
@@ -169,6 +170,13 @@ def load(home: Home, environment: Mapping[str, str] = os.environ) -> Settings:
         target=_target(home),
         secrets=read_secrets(home, environment),
     )
+
+
+def load_board(home: Home) -> BoardFile:
+    """What the board is told; apart from the rest: a mistake there stops no team. Without the file: as usual."""
+    if not (home.config / "board.yaml").exists():
+        return BoardFile()
+    return _read(home, "board.yaml", BoardFile)
 
 
 def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Secrets:

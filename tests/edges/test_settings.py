@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench.reference import FILES, _rows, reference
-from sisimpur.shared.config.settings import LiveCaps, Secrets, load, read_secrets
+from sisimpur.shared.config.settings import LiveCaps, Secrets, load, load_board, read_secrets
+from sisimpur.shared.config.settings_board import BoardFile
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.money.token_budget import dollars
 from sisimpur.shared.system.paths import Home
@@ -93,6 +94,33 @@ def test_a_wrong_file_is_named_with_line_and_key(home: Home, name: str, text: st
     assert str(problem.value).startswith(f"config/{name}.yaml:")
     assert reason in str(problem.value)
     assert "\n" not in str(problem.value)
+
+
+def test_a_home_without_a_file_for_its_board_has_the_usual_one_which_is_the_delivered_one(home: Home) -> None:
+    assert load_board(home) == BoardFile()
+    shutil.copyfile(ROOT / "config" / "board.yaml", home.config / "board.yaml")
+    assert load_board(home) == BoardFile()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("ports: 8765", "ports: unknown key"),
+        ("port: 80", "port: "),
+        ("hosts: ['https://team.example.net']", "hosts"),
+        ("hosts: ['*']", "hosts"),
+        ("url: http://team.example.net", "url: write the address that you type into a browser"),
+        ("url: https://me:secret@team.example.net", "url: write the address"),
+        ("url: 'javascript:alert(1)'", "url: write the address"),
+        ("url: https://team.example.net/a/b", "url: write the address"),
+    ],
+)
+def test_a_wrong_file_for_the_board_is_named_and_stops_no_team(home: Home, text: str, reason: str) -> None:
+    (home.config / "board.yaml").write_text(text)
+    with pytest.raises(Misconfigured, match=r"config/board\.yaml:1") as said:
+        load_board(home)
+    assert reason in str(said.value)
+    assert load(home, NOTHING).target.name == "site"
 
 
 def test_a_second_target_is_not_guessed_about(home: Home) -> None:

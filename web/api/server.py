@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from sisimpur.cli.terminal.arguments import DONE, Arguments
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.records import open_records
+from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.sign_in import LINK_LASTS, BoardKeys
 
 if TYPE_CHECKING:
@@ -21,14 +23,13 @@ if TYPE_CHECKING:
 
     from sisimpur.web.api.guard import BoardGuard
 
-PORT = 8765  # its own for good: a service worker that another page left on a port would answer for the board
 MINUTES = LINK_LASTS.seconds // 60
 WAITING, AT_ONCE, STOPPING = 128, 100, 3  # connections that wait, requests at once, seconds to end
 SILENT = 30_000  # milliseconds in which the other end takes what it was sent; then the kernel cuts it
 
 
 def board(arguments: Arguments) -> int:
-    port = arguments.port or PORT
+    port = arguments.port or load_board(Home(arguments.home)).port
     if arguments.link:
         print(f"works once, within {MINUTES} minutes:\n{_link(arguments, port)}")
         return DONE

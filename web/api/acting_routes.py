@@ -1,0 +1,125 @@
+"""Addresses of what can be ordered."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import pasteable
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.web.api import reading
+from sisimpur.web.api.board_answers import API, etag
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.guard import PROBLEM, problem
+from sisimpur.web.api.orders import carried_out
+from sisimpur.web.api.reading_routes import MOST, state_of
+from sisimpur.web.api.review import review_facts
+from sisimpur.web.api.sign_in import BoardAnswer, BoardOrders
+
+LONGEST_WORDS = 1_000
+Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
+Seen = Annotated[str, Header(alias="If-Match")]
+
+
+class RulingBody(BaseModel):
+    """`commit`: what was looked at when it was decided, whole; empty: nothing was tested yet."""
+
+    model_config = ConfigDict(extra="forbid")
+    ruling: Literal["approve", "reject", "retry", "cancel"]
+    commit: str = Field(pattern=r"^([0-9a-f]{40,64})?$")
+    why: str = Field(default="", max_length=LONGEST_WORDS)
+
+
+class AnswerBody(BaseModel):
+    """`asked`: the questions about it that were shown, each in its words: one answer is to all of them."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str = Field(max_length=100)
+    text: str = Field(max_length=LONGEST_WORDS)
+    asked: list[str] = Field(max_length=MOST)
+
+
+class PauseBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    paused: bool
+    why: str = Field(default="", max_length=LONGEST_WORDS)
+
+
+@dataclass(frozen=True)
+class BoardActions:
+    """Orders, one after the other: what is said twice under one key is done once."""
+
+    home: BoardHome
+    lock: threading.Lock
+
+    def routes(self) -> APIRouter:
+        routes = APIRouter(prefix=API)
+        routes.add_api_route("/tasks/{id}/rulings", self.rule, methods=["POST"], status_code=201)
+        routes.add_api_route("/answers", self.answer, methods=["POST"], status_code=201)
+        routes.add_api_route("/deploys/pause", self.pause, methods=["POST"], status_code=201)
+        return routes
+
+    def rule(self, id: str, body: RulingBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002
+        """`If-Match`: the ETag of the review that was read."""
+        if not seen:
+            raise HTTPException(428, "say which review you have read: If-Match")
+
+        def judged(records: Records) -> BoardAnswer:
+            review = review_facts(records, id, state_of(records, id))
+            text = self.home.told(review, records)
+            if body.commit != review["commit"]:
+                return _stale(409, "it has changed since you looked at it", text)
+            if seen != etag(text):
+                return _stale(412, "what is known about it has changed since you looked at it", text)
+            return self._done(records, Arguments(body.ruling, Path(), id=id, commit=body.commit, why=body.why))
+
+        return self._once(key, f"{id} {body.model_dump_json()}", judged)
+
+    def answer(self, body: AnswerBody, key: Key) -> Response:
+        def judged(records: Records) -> BoardAnswer:
+            asked = [one["text"] for one in reading.waiting(records)["asked"] if one["goal"] == body.id]
+            now = json.loads(self.home.told(asked, records))
+            if now and sorted(now) != sorted(body.asked):
+                return BoardAnswer(409, problem(409, "what is asked has changed since you read it", now=now).decode())
+            return self._done(records, Arguments("answer", Path(), id=body.id, text=body.text))
+
+        return self._once(key, f"answer {body.model_dump_json()}", judged)
+
+    def pause(self, body: PauseBody, key: Key) -> Response:
+        wish = Arguments("pause-deploys" if body.paused else "resume-deploys", Path(), why=body.why)
+        return self._once(key, f"pause {body.model_dump_json()}", lambda records: self._done(records, wish))
+
+    def _done(self, records: Records, wish: Arguments) -> BoardAnswer:
+        try:
+            return BoardAnswer(201, self.home.told(carried_out(records, wish), records))
+        except Misconfigured as said:
+            return BoardAnswer(409, problem(409, pasteable(str(said), self.home.root)).decode())
+
+    def _once(self, key: str, asked: str, do: Callable[[Records], BoardAnswer]) -> Response:
+        """What was refused may be asked again under its key; what was done is only told again."""
+        digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        with self.lock, self.home.open(looking=False) as records:
+            book = BoardOrders(records.db)
+            known = book.answered(key, digest)
+            if known and not known.text:
+                raise HTTPException(known.status, "this key stood for another order")
+            found = known or do(records)
+            if known is None and found.status == 201:
+                book.keep(key, digest, found, records.clock.now())
+        kind = "application/json" if found.status < 400 else PROBLEM
+        return Response(found.text.encode("utf-8", "backslashreplace"), found.status, media_type=kind)
+
+
+def _stale(status: int, title: str, review: str) -> BoardAnswer:
+    return BoardAnswer(status, problem(status, title, now=json.loads(review), etag=etag(review)).decode())

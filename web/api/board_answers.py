@@ -1,0 +1,67 @@
+"""What leaves the board: JSON with an ETag, and what is wrong as a problem (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from sisimpur.cli.app import keep_trace
+from sisimpur.cli.terminal.printing import pasteable
+from sisimpur.shared.model.errors import TeamError, Unavailable
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.guard import PROBLEM, problem
+
+API = "/api/v1"
+
+
+def etag(text: str) -> str:
+    return f'"{sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
+
+
+def answered(text: str, known: str = "") -> Response:
+    """Return 304 if the browser has exactly this."""
+    tag = etag(text)
+    if known and tag in (one.strip() for one in known.split(",")):
+        return Response(status_code=304, headers={"etag": tag})
+    body = text.encode("utf-8", "backslashreplace")
+    return Response(body, headers={"etag": tag}, media_type="application/json")
+
+
+def told_as_problems(app: FastAPI, home: BoardHome) -> None:
+    """Answer each error of a route with a problem."""
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _misread)
+    app.add_exception_handler(TeamError, _named(home))
+    app.add_exception_handler(Exception, _bug(home))
+
+
+def _problem(status: int, title: str, **more: object) -> Response:
+    return Response(problem(status, title, **more), status, media_type=PROBLEM)
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    return _problem(getattr(error, "status_code", 500), str(getattr(error, "detail", "")))
+
+
+def _misread(_: Request, error: Exception) -> Response:
+    found = error.errors() if isinstance(error, RequestValidationError) else []
+    wrong = [{"at": ".".join(map(str, one["loc"])), "says": one["msg"]} for one in found]
+    return _problem(422, "this is no request that the board knows", errors=wrong)
+
+
+def _named(home: BoardHome) -> Callable[[Request, Exception], Response]:
+    def told(_: Request, error: Exception) -> Response:
+        return _problem(503 if isinstance(error, Unavailable) else 409, pasteable(str(error), home.root))
+
+    return told
+
+
+def _bug(home: BoardHome) -> Callable[[Request, Exception], Response]:
+    def told(_: Request, error: Exception) -> Response:
+        return _problem(500, f"a bug; please report {keep_trace(home.root, error).name} in logs/")
+
+    return told

@@ -1,0 +1,126 @@
+"""Addresses of what can be read."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from starlette.exceptions import HTTPException
+
+from sisimpur.cli.views.show import task_facts
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.web.api import reading
+from sisimpur.web.api.board_answers import API, answered
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.board_news import NewsDesk, NewsLine
+from sisimpur.web.api.guard import bearer
+from sisimpur.web.api.review import difference, review_facts
+
+MOST = 200
+Changed = Annotated[str, Header(alias="If-None-Match")]
+Cursor = Annotated[str, Query(max_length=200)]
+Limit = Annotated[int, Query(ge=1, le=MOST)]
+Heard = Annotated[str, Header(alias="Last-Event-ID", pattern=r"^([0-9]{1,18})?$")]
+
+
+def reading_routes(home: BoardHome) -> APIRouter:
+    routes = APIRouter(prefix=API)
+    for name, reader in reading.READERS.items():
+        routes.add_api_route(f"/{name}", _whole(home, reader), summary=(reader.__doc__ or name).splitlines()[0])
+    routes.add_api_route("/news", _news(NewsDesk(home)))
+    routes.add_api_route("/tasks", _tasks(home))
+    routes.add_api_route("/audit", _audit(home))
+    routes.add_api_route("/tasks/{id}", _of_task(home, task_facts))
+    routes.add_api_route("/tasks/{id}/review", _of_task(home, review_facts))
+    routes.add_api_route("/tasks/{id}/diff", _diff(home))
+    return routes
+
+
+def _whole(home: BoardHome, reader: Callable[[Records], Any]) -> Callable[..., Response]:
+    def read(known: Changed = "") -> Response:
+        return answered(home.read(reader), known)
+
+    return read
+
+
+def _of_task(home: BoardHome, reader: Callable[[Records, str, State], Any]) -> Callable[..., Response]:
+    def read(id: str, known: Changed = "") -> Response:  # noqa: A002 (as the address names it)
+        return answered(home.read(lambda records: reader(records, id, state_of(records, id))), known)
+
+    return read
+
+
+def _diff(home: BoardHome) -> Callable[..., Response]:
+    def read(
+        id: str,  # noqa: A002
+        begin: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+        known: Changed = "",
+    ) -> Response:
+        def found(records: Records) -> Any:
+            state_of(records, id)
+            return difference(records, id, begin)
+
+        return answered(home.read(found), known)
+
+    return read
+
+
+def _tasks(home: BoardHome) -> Callable[..., Response]:
+    def read(
+        state: Annotated[str, Query(max_length=20)] = "",
+        goal: Annotated[str, Query(max_length=100)] = "",
+        cursor: Cursor = "",
+        limit: Limit = 50,
+        known: Changed = "",
+    ) -> Response:
+        def found(records: Records) -> Any:
+            rows, last = reading.tasks(records, {"state": state, "goal": goal}, _after(cursor), limit)
+            return {"tasks": rows, "next": _cursor(last) if last else None}
+
+        return answered(home.read(found), known)
+
+    return read
+
+
+def _audit(home: BoardHome) -> Callable[..., Response]:
+    def read(cursor: Cursor = "", limit: Limit = 50, known: Changed = "") -> Response:
+        def found(records: Records) -> Any:
+            after = _after(cursor)
+            if after and not re.fullmatch("[0-9]{1,18}", after):
+                raise HTTPException(400, "this cursor was not given out here")
+            rows = reading.audit(records, int(after or 0), limit + 1)
+            following = _cursor(str(rows[limit - 1]["seq"])) if len(rows) > limit else None
+            return {"rows": rows[:limit], "next": following}
+
+        return answered(home.read(found), known)
+
+    return read
+
+
+def _news(desk: NewsDesk) -> Callable[..., Response]:
+    def listen(request: Request, heard: Heard = "") -> Response:
+        """What changed, as server-sent events: seq, topic, ids. `Last-Event-ID`: the last one that was heard."""
+        return NewsLine(desk, bearer(request.headers), int(heard) if heard else None)
+
+    return listen
+
+
+def state_of(records: Records, id_: str) -> State:
+    if (state := reading.where(records, id_)) is None:
+        raise HTTPException(404, f"there is no task {id_[:60]}")
+    return state
+
+
+def _cursor(last: str) -> str:
+    return urlsafe_b64encode(last.encode()).decode()
+
+
+def _after(cursor: str) -> str:
+    try:
+        return b64decode(cursor.encode(), b"-_", validate=True).decode()
+    except ValueError:
+        raise HTTPException(400, "this cursor was not given out here") from None
