@@ -9,14 +9,11 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sisimpur.agents.orchestrator.planning.plan_files import open_goals
-from sisimpur.agents.orchestrator.roadmap.roadmap import next_goals
-from sisimpur.agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
-from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_unseen
+from sisimpur.agents.orchestrator.vision.vision_parser import difference
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
 from sisimpur.cli.views.pulls import remember_pulls
-from sisimpur.cli.views.roadmap import laid_out
+from sisimpur.cli.views.vision import as_written, to_be_planned
 from sisimpur.cli.wiring.lifetime import Quitting, quitting
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured, TeamError
@@ -24,7 +21,6 @@ from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import counted, shortened
 from sisimpur.shared.model.work import Vision
 from sisimpur.shared.money.token_budget import cents
-from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import read_text
 
 if TYPE_CHECKING:
@@ -171,9 +167,7 @@ def plan(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
         vision, before = _vision(records)
         change = difference(before, vision)
-        wanted = {goal.id: goal for goal in open_goals(records.plans, records.journal, vision, records.day())}
-        _, roadmap = laid_out(records, vision)
-        goals = [wanted[id_] for id_ in next_goals(roadmap, records.day()) if id_ in wanted]
+        goals = to_be_planned(records, vision)
     gone = [goal for goal in change.removed if goal not in change.done]
     for name, some in (("new", change.new), ("changed", change.changed), ("done", change.done), ("removed", gone)):
         for goal in some:
@@ -195,9 +189,6 @@ def _vision(records: Records) -> tuple[Vision, Vision | None]:
     accepted = records.plans.accepted()
     before = accepted.vision if accepted else None
     try:
-        text = read_text(records.home.vision)
-        vision = with_unseen(parse(outline(text), before), text)
+        return as_written(read_text(records.home.vision), before), before
     except FileNotFoundError:
         raise Misconfigured(f"{records.home.vision} is missing; write your goals there") from None
-    asked = (goal for goal in (before.goals if before else ()) if is_from_issue(goal))  # as they were read last
-    return with_issues(vision, asked), before

@@ -53,20 +53,35 @@ def rollback(
 ) -> int:
     """Bring back what was healthy before. Pause deploys, else the same would come back with the next merge."""
     with open_records(arguments.home, environment, clock) as records:
-        place = _place(records, arguments.place)
-        found = records.deploys.deploys()
-        back = before(place, found)
-        if not back:
-            raise Misconfigured(
-                f"nothing was healthy at {place} before what runs there; see: {command(arguments.home, 'deploys')}"
-            )
-        now, book = records.clock.now(), records.deploys
-        book.pause(f"you rolled back {place} to {short(back)}", now)
+        place, back = _ordered_back(records, arguments)
         resume = command(arguments.home, "resume-deploys")
         print(f"deploys are paused, so that nothing new comes to {place}; when that may be, type: {resume}")
-        if not any(one.place == place and one.stage in (DeployStage.SICK, DeployStage.RETURNING) for one in found):
-            book.order(place, back, now)  # else it goes back by itself
         return _now(records, place, back, "rollback", open_team)
+
+
+def rolled_back(records: Records, arguments: Arguments) -> str:
+    """Let the process that is at work do it: an order that nobody carries out now would be carried out days later."""
+    if not lock.holder(records.home.lock):
+        typed = command(arguments.home, "rollback")
+        raise Misconfigured(f"nobody is at work who could do it; start the team, or type: {typed}")
+    place, back = _ordered_back(records, arguments)
+    return f"{place} goes back to {short(back)}; deploys are paused, so that nothing new comes there"
+
+
+def _ordered_back(records: Records, arguments: Arguments) -> tuple[Place, str]:
+    """Keep the order, and pause deploys. Return where, and to which commit."""
+    place = _place(records, arguments.place)
+    found = records.deploys.deploys()
+    back = before(place, found)
+    if not back:
+        raise Misconfigured(
+            f"nothing was healthy at {place} before what runs there; see: {command(arguments.home, 'deploys')}"
+        )
+    now, book = records.clock.now(), records.deploys
+    book.pause(f"you rolled back {place} to {short(back)}", now)
+    if not any(one.place == place and one.stage in (DeployStage.SICK, DeployStage.RETURNING) for one in found):
+        book.order(place, back, now)  # else it goes back by itself
+    return place, back
 
 
 def before(place: Place, deploys: Sequence[Deploy]) -> str:

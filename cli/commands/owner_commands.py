@@ -211,23 +211,27 @@ def approved(records: Records, arguments: Arguments) -> str:
 
 
 def unblock(arguments: Arguments) -> int:
+    return _carried_out(arguments, unblocked)
+
+
+def unblocked(records: Records, arguments: Arguments) -> str:
     """Let a task begin without those that it waits for; kept as the owner's word."""
-    with open_records(arguments.home) as records:
-        id_, _ = find(records.store, arguments.id, (State.BACKLOG,))
-        board = snapshot(records).board
-        without = begins_without(board.by_id[id_], board)
-        Waivers(records.db).keep(id_, without, _why(arguments.why), records.clock.now())
-        print(f"{id_}: begins without {', '.join(without)}; {how_it_goes_on(records.db, records.home)}")
-    return 0
+    id_, _ = find(records.store, arguments.id, (State.BACKLOG,))
+    board = snapshot(records).board
+    without = begins_without(board.by_id[id_], board)
+    Waivers(records.db).keep(id_, without, _why(arguments.why), records.clock.now())
+    return f"{id_}: begins without {', '.join(without)}"
 
 
 def retest(arguments: Arguments) -> int:
+    return _carried_out(arguments, retested)
+
+
+def retested(records: Records, arguments: Arguments) -> str:
     """Run the tests of a change again; no model is asked."""
-    with open_records(arguments.home) as records:
-        id_, state = find(records.store, arguments.id, (State.IN_REVIEW,))
-        _answers(records).retest(id_, state)
-        print(f"{id_}: its tests are run again; {how_it_goes_on(records.db, records.home)}")
-    return 0
+    id_, state = find(records.store, arguments.id, (State.IN_REVIEW,))
+    _answers(records).retest(id_, state)
+    return f"{id_}: its tests are run again"
 
 
 def answer(arguments: Arguments) -> int:
@@ -285,15 +289,19 @@ def moved(records: Records, arguments: Arguments) -> str:
 
 
 def raise_cap(arguments: Arguments, clock: Clock | None = None) -> int:
-    """Let today cost up to this much. A team that is at work sees it at its next call."""
-    to, why = amount_of(arguments.amount), _why(arguments.why)
     with open_records(arguments.home, clock=clock) as records:
-        policy = records.settings.policy.budget.caps
-        day = OwnerAdjustments(records.db).raise_cap(to, policy, why, records.clock.now())
-        print(f"{day} may cost up to {_used(records, day, records.spending.cap_of(day, policy.day))}")
-        print(f"its month: {_used(records, day[:7], policy.month)}; the day after, ${cents(policy.day)} count again")
-        print(how_it_goes_on(records.db, records.home))
+        print(f"{cap_raised(records, arguments)}\n{how_it_goes_on(records.db, records.home)}")
     return 0
+
+
+def cap_raised(records: Records, arguments: Arguments) -> str:
+    """Let today cost up to this much. A team that is at work sees it at its next call."""
+    to, why, policy = amount_of(arguments.amount), _why(arguments.why), records.settings.policy.budget.caps
+    day = OwnerAdjustments(records.db).raise_cap(to, policy, why, records.clock.now())
+    told = f"{day} may cost up to {_used(records, day, records.spending.cap_of(day, policy.day))}"
+    return (
+        f"{told}\nits month: {_used(records, day[:7], policy.month)}; the day after, ${cents(policy.day)} count again"
+    )
 
 
 def write_off(arguments: Arguments) -> int:

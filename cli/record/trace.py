@@ -22,14 +22,19 @@ ASKED = "=>"
 
 def trace(arguments: Arguments) -> int:
     with open_records(arguments.home, looking=True) as records:
-        reader = TraceReader(records.db)
-        anchor = reader.find(arguments.id, arguments.number)
-        root = _in_zone(tree(*reader.read(anchor), anchor), records)
+        root = traced(records, arguments.id, arguments.number)
     if arguments.json:
-        return print_json(_for_scripts(root))
+        return print_json(trace_facts(root))
     for line in drawn(root):
         print(line)
     return 0
+
+
+def traced(records: Records, name: str, number: int | None = None) -> TraceNode:
+    """Return the goal of what is called so, with all that was done for it. Misconfigured: nothing is, or several."""
+    reader = TraceReader(records.db)
+    anchor = reader.find(name, number)
+    return _in_zone(tree(*reader.read(anchor), anchor), records)
 
 
 def _in_zone(node: TraceNode, records: Records) -> TraceNode:
@@ -37,9 +42,10 @@ def _in_zone(node: TraceNode, records: Records) -> TraceNode:
     return TraceNode(**{**vars(node), "at": at, "parts": tuple(_in_zone(part, records) for part in node.parts)})
 
 
-def _for_scripts(node: TraceNode) -> dict[str, Any]:
+def trace_facts(node: TraceNode) -> dict[str, Any]:
+    """Return it in the form of `--json`."""
     cost = vars(node.cost) | {"amount": as_dollars(node.cost.amount)}
-    return {**vars(node), "cost": cost, "parts": [_for_scripts(part) for part in node.parts]}
+    return {**vars(node), "cost": cost, "parts": [trace_facts(part) for part in node.parts]}
 
 
 def drawn(node: TraceNode, before: str = "", branch: str = "") -> Iterator[str]:

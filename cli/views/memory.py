@@ -24,7 +24,7 @@ def memory(arguments: Arguments) -> int:
             return _forget(records, arguments.forget)
         lessons = records.memory.all()
     if arguments.json:
-        return print_json([asdict(lesson) for lesson in lessons])
+        return print_json(list(map(asdict, lessons)))
     for agent in LEARNERS:
         own = [lesson for lesson in lessons if lesson.agent == agent]
         if own:
@@ -61,7 +61,7 @@ LONGEST = 300  # characters of a recommendation
 
 def research(arguments: Arguments) -> int:
     with open_records(arguments.home, looking=True) as records:
-        rows = [_row(records, looked) for looked in reversed(records.research.all())]
+        rows = research_rows(records)
         ideas = _ideas(records)
     if arguments.json:
         return print_json(rows)
@@ -69,6 +69,11 @@ def research(arguments: Arguments) -> int:
     if not rows:
         print(f"nothing was looked up yet; {ideas}")
     return 0
+
+
+def research_rows(records: Records) -> list[dict[str, Any]]:
+    """Return what was looked up, the newest first, in the form of `--json`."""
+    return [_row(records, looked) for looked in reversed(records.research.all())]
 
 
 def _ideas(records: Records) -> str:

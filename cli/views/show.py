@@ -67,7 +67,7 @@ def _talk(arguments: Arguments) -> int:
     )
     if arguments.json:
         total = {"tokens_in": tokens_in, "tokens_out": tokens_out, "amount": as_dollars(amount)}
-        return print_json({"id": id_, **total, "calls": list(map(_for_scripts, calls))})
+        return print_json({"id": id_, **total, "calls": list(map(call_facts, calls))})
     print(plain(f"{id_}: {counted(len(calls), 'call')}, {_sums(tokens_in, tokens_out, amount)}"))
     for line in told(calls):
         print(line)
@@ -90,7 +90,8 @@ def told(calls: Iterable[RecordedCall]) -> Iterator[str]:
             yield f"\n({one.said.left_out:,} characters were too much for the record)"
 
 
-def _for_scripts(one: RecordedCall) -> dict[str, Any]:
+def call_facts(one: RecordedCall) -> dict[str, Any]:
+    """Return a call in the form of `--json`."""
     said = one.said or Conversation(None, None)
     return {**one.row, "amount": as_dollars(one.row["amount"]), **vars(said), "trouble": one.trouble}
 

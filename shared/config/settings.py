@@ -172,6 +172,24 @@ def load(home: Home, environment: Mapping[str, str] = os.environ) -> Settings:
     )
 
 
+def faults(home: Home, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Say what is wrong in each file; `load` stops at the first one."""
+    found = []
+    for read in (
+        lambda: _read(home, "agents.yaml", AgentsFile),
+        lambda: _read(home, "policy.yaml", PolicyFile),
+        lambda: _read(home, "schedules.yaml", SchedulesFile),
+        lambda: load_board(home),
+        lambda: _target(home),
+        lambda: read_secrets(home, environment),
+    ):
+        try:
+            read()
+        except TeamError as problem:
+            found.append(str(problem))
+    return found
+
+
 def load_board(home: Home) -> BoardFile:
     """What the board is told; apart from the rest: a mistake there stops no team. Without the file: as usual."""
     if not (home.config / "board.yaml").exists():

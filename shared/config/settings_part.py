@@ -6,9 +6,9 @@ import re
 import zoneinfo
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
-from sisimpur.shared.money.token_budget import dollars
+from sisimpur.shared.money.token_budget import as_dollars, dollars
 
 
 class SettingsPart(BaseModel):
@@ -55,7 +55,7 @@ def _login(value: str) -> str:
     return value
 
 
-Dollars = Annotated[int, BeforeValidator(_amount)]
+Dollars = Annotated[int, BeforeValidator(_amount), PlainSerializer(as_dollars, str, "json")]
 PhaseTime = Annotated[str, AfterValidator(_time_of_day), AfterValidator(_phase_time), Field(examples=["07:00"])]
 Zone = Annotated[str, AfterValidator(_zone), Field(examples=["Europe/Berlin"])]
 Name = Annotated[str, AfterValidator(checked_name)]

@@ -35,7 +35,7 @@ OF_TASK = """
         c.input + c.write_5m + c.write_1h + c.read as tokens_in, c.output as tokens_out, c.amount, c.ms,
         k.day as file, k.begin, k.size
     from calls c left join conversations k on k.call = c.id
-    where c.id in (select id from calls where task = ?1 and state <> 'refused'
+    where c.id > ?2 and c.id in (select id from calls where task = ?1 and state <> 'refused'
         union all select id from calls where task = ?1 and state = 'refused')
     order by c.id"""
 
@@ -149,9 +149,9 @@ class Conversations:
                 self._tell(f"what is said to models is not recorded, and the work goes on: {why}")
             self._is_told = True
 
-    def of(self, task: str) -> Iterator[RecordedCall]:
-        """The calls for a task in their order, also those that came to nothing."""
-        for row in map(dict, self._db.rows(OF_TASK, (task,))):
+    def of(self, task: str, after: int = 0) -> Iterator[RecordedCall]:
+        """The calls for a task in their order, also those that came to nothing. `after`: only later ones."""
+        for row in map(dict, self._db.rows(OF_TASK, (task, after))):
             file, begin, size = (row.pop(name) for name in ("file", "begin", "size"))
             try:
                 yield RecordedCall(row, self._read(row["number"], file, begin, size))

@@ -104,6 +104,15 @@ class Activity:
             OpenRun(r["id"], r["agent_name"], r["task_id"], datetime.fromisoformat(r["started_at"])) for r in rows
         )
 
+    def last_end(self, agent: str) -> tuple[str, str, str]:
+        """Of its newest run that has ended: the task, when, and how; empty: none has."""
+        sql = (
+            "select task_id, ended_at, result from agent_runs where agent_name = ? and ended_at is not null"
+            " order by id desc limit 1"
+        )
+        row = self._db.row(sql, (agent,))
+        return (row["task_id"], row["ended_at"], row["result"]) if row else ("", "", "")
+
     def bad_ends(self, day: str) -> tuple[BadEnd, ...]:
         """List what broke off on that day and was not done again since."""
         rows = self._db.rows(

@@ -27,7 +27,7 @@ from sisimpur.shared.model.text import printable
 from sisimpur.shared.model.work import Difficulty, Priority, TaskKind, TaskSpec
 from sisimpur.shared.system import strict_yaml
 from sisimpur.shared.system.fault import fault_point
-from sisimpur.shared.system.paths import Home, create_text, move, read_text
+from sisimpur.shared.system.paths import Home, create_text, move, read_text, replace_text
 
 MAX_TASK = 64 * 1024
 YOUNG = 1.0  # seconds; a file that was just written may be half of one
@@ -157,14 +157,27 @@ class TaskStore:
 
     def add(self, spec: TaskSpec) -> bool:
         """A new file in backlog, complete and durable. False if a task of that name exists in any folder."""
-        if self.find(spec.id):
-            return False
         fault_point("plan.write")
+        is_new = self.add_text(spec.id, render(spec))
+        fault_point("plan.written")
+        return is_new
+
+    def add_text(self, id_: str, text: str) -> bool:
+        """As `add`, with a text that `parse` takes."""
+        if self.find(id_):
+            return False
         try:
-            create_text(self._path(State.BACKLOG, spec.id), render(spec), self._home.temporary)
+            create_text(self._path(State.BACKLOG, id_), text, self._home.temporary)
         except FileExistsError:
             return False
-        fault_point("plan.written")
+        return True
+
+    def edit(self, id_: str, text: str) -> bool:
+        """Replace the text of a task in backlog. False if it does not lie there any more."""
+        try:
+            replace_text(self._path(State.BACKLOG, id_), text)
+        except FileNotFoundError:
+            return False
         return True
 
     def move(self, id_: str, source: State, target: State) -> bool:

@@ -22,7 +22,7 @@ from sisimpur.shared.system.fault import fault_point
 
 MAX_TEXT = 1 << 20
 SOCKET_PATH_LIMIT = 100  # the kernel's is 107 bytes
-AT_FDCWD, RENAME_NOREPLACE = -100, 1
+AT_FDCWD, RENAME_NOREPLACE, RENAME_EXCHANGE = -100, 1, 2
 
 
 @dataclass(frozen=True)
@@ -256,6 +256,19 @@ def create_text(path: Path, text: str, temporary_folder: Path) -> None:
         raise
 
 
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file that is there, as a whole or not at all; FileNotFoundError: it has just been moved away."""
+    temporary = _written(path.parent, _encoded(text))
+    fault_point("file.written")
+    try:
+        if not _renamed(temporary, path, RENAME_EXCHANGE):
+            path.lstat()
+            os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)  # what was there before
+    sync_folder(path.parent)
+
+
 def move(source: Path, target: Path) -> None:
     """An atomic, durable rename that never overwrites: FileExistsError, FileNotFoundError. Unavailable: not now."""
     try:
@@ -346,17 +359,20 @@ def _written(folder: Path, data: bytes) -> Path:
 
 
 def _rename_without_replacing(source: Path, target: Path) -> None:
+    if not _renamed(source, target, RENAME_NOREPLACE):
+        _link_and_unlink(source, target)
+
+
+def _renamed(source: Path, target: Path, flag: int) -> bool:
+    """Return False where that cannot be done: an old kernel, or a file system without it. OSError: it may not be."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "renameat2"):
-        _link_and_unlink(source, target)
-        return
-    failed = libc.renameat2(AT_FDCWD, os.fsencode(source), AT_FDCWD, os.fsencode(target), RENAME_NOREPLACE)
-    if not failed:
-        return
+        return False
+    if not libc.renameat2(AT_FDCWD, os.fsencode(source), AT_FDCWD, os.fsencode(target), flag):
+        return True
     number = ctypes.get_errno()
-    if number in (errno.ENOSYS, errno.EINVAL):  # an old kernel, or a file system without it
-        _link_and_unlink(source, target)
-        return
+    if number in (errno.ENOSYS, errno.EINVAL):
+        return False
     raise OSError(number, os.strerror(number), str(source), None, str(target))
 
 

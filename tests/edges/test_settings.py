@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.reference import FILES, _rows, reference
-from sisimpur.shared.config.settings import LiveCaps, Secrets, load, load_board, read_secrets
+from bench.reference import reference
+from sisimpur.shared.config.reference import FILES, setting_rows
+from sisimpur.shared.config.settings import LiveCaps, Secrets, faults, load, load_board, read_secrets
 from sisimpur.shared.config.settings_board import BoardFile
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.money.token_budget import dollars
@@ -121,6 +122,7 @@ def test_a_wrong_file_for_the_board_is_named_and_stops_no_team(home: Home, text:
         load_board(home)
     assert reason in str(said.value)
     assert load(home, NOTHING).target.name == "site"
+    assert faults(home, NOTHING) == [str(said.value)]
 
 
 def test_a_second_target_is_not_guessed_about(home: Home) -> None:
@@ -230,7 +232,7 @@ def test_a_link_in_place_of_the_env_file_is_not_followed(home: Home, tmp_path: P
 
 def test_every_field_says_what_it_is_for() -> None:
     for model in FILES.values():
-        assert [row for row in _rows(model, "") if row.split("|")[2].strip() == "None"] == []
+        assert [row.key for row in setting_rows(model) if not row.meaning] == []
 
 
 def test_the_reference_in_the_docs_is_the_programs_own() -> None:

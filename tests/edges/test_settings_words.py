@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from bench.reference import FILES
+from sisimpur.shared.config.reference import FILES
 from sisimpur.shared.config.settings import SchedulesFile, TargetFile
 from sisimpur.shared.config.settings_agents import AgentsFile
 from sisimpur.shared.config.settings_policy import PolicyFile

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from sisimpur.cli.terminal.arguments import Arguments
@@ -22,38 +21,14 @@ from sisimpur.web.api import reading
 from sisimpur.web.api.board_answers import API, etag
 from sisimpur.web.api.board_home import BoardHome
 from sisimpur.web.api.guard import PROBLEM, problem
+from sisimpur.web.api.order_bodies import AnswerBody, CapBody, PauseBody, RollbackBody, RulingBody, WhyBody
 from sisimpur.web.api.orders import carried_out
-from sisimpur.web.api.reading_routes import MOST, state_of
+from sisimpur.web.api.reading_routes import state_of
 from sisimpur.web.api.review import review_facts
 from sisimpur.web.api.sign_in import BoardAnswer, BoardOrders
 
-LONGEST_WORDS = 1_000
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
 Seen = Annotated[str, Header(alias="If-Match")]
-
-
-class RulingBody(BaseModel):
-    """`commit`: what was looked at when it was decided, whole; empty: nothing was tested yet."""
-
-    model_config = ConfigDict(extra="forbid")
-    ruling: Literal["approve", "reject", "retry", "cancel"]
-    commit: str = Field(pattern=r"^([0-9a-f]{40,64})?$")
-    why: str = Field(default="", max_length=LONGEST_WORDS)
-
-
-class AnswerBody(BaseModel):
-    """`asked`: the questions about it that were shown, each in its words: one answer is to all of them."""
-
-    model_config = ConfigDict(extra="forbid")
-    id: str = Field(max_length=100)
-    text: str = Field(max_length=LONGEST_WORDS)
-    asked: list[str] = Field(max_length=MOST)
-
-
-class PauseBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    paused: bool
-    why: str = Field(default="", max_length=LONGEST_WORDS)
 
 
 @dataclass(frozen=True)
@@ -65,9 +40,17 @@ class BoardActions:
 
     def routes(self) -> APIRouter:
         routes = APIRouter(prefix=API)
-        routes.add_api_route("/tasks/{id}/rulings", self.rule, methods=["POST"], status_code=201)
-        routes.add_api_route("/answers", self.answer, methods=["POST"], status_code=201)
-        routes.add_api_route("/deploys/pause", self.pause, methods=["POST"], status_code=201)
+        orders: dict[str, Callable[..., Response]] = {
+            "/tasks/{id}/rulings": self.rule,
+            "/tasks/{id}/unblock": self.unblock,
+            "/tasks/{id}/retest": self.retest,
+            "/answers": self.answer,
+            "/deploys/pause": self.pause,
+            "/deploys/rollback": self.roll_back,
+            "/money/cap": self.raise_cap,
+        }
+        for path, order in orders.items():
+            routes.add_api_route(path, order, methods=["POST"], status_code=201)
         return routes
 
     def rule(self, id: str, body: RulingBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002
@@ -82,9 +65,9 @@ class BoardActions:
                 return _stale(409, "it has changed since you looked at it", text)
             if seen != etag(text):
                 return _stale(412, "what is known about it has changed since you looked at it", text)
-            return self._done(records, Arguments(body.ruling, Path(), id=id, commit=body.commit, why=body.why))
+            return self._done(records, Arguments(body.ruling, Path(), id=id, commit=body.commit, why=body.words))
 
-        return self._once(key, f"{id} {body.model_dump_json()}", judged)
+        return self.once(key, f"{id} {body.model_dump_json()}", judged)
 
     def answer(self, body: AnswerBody, key: Key) -> Response:
         def judged(records: Records) -> BoardAnswer:
@@ -94,11 +77,34 @@ class BoardActions:
                 return BoardAnswer(409, problem(409, "what is asked has changed since you read it", now=now).decode())
             return self._done(records, Arguments("answer", Path(), id=body.id, text=body.text))
 
-        return self._once(key, f"answer {body.model_dump_json()}", judged)
+        return self.once(key, f"answer {body.model_dump_json()}", judged)
 
     def pause(self, body: PauseBody, key: Key) -> Response:
-        wish = Arguments("pause-deploys" if body.paused else "resume-deploys", Path(), why=body.why)
-        return self._once(key, f"pause {body.model_dump_json()}", lambda records: self._done(records, wish))
+        return self._order(Arguments("pause-deploys" if body.paused else "resume-deploys", Path(), why=body.why), key)
+
+    def roll_back(self, body: RollbackBody, key: Key) -> Response:
+        """Bring back what was healthy before, and pause deploys."""
+        return self._order(Arguments("rollback", Path(), place=body.place), key)
+
+    def raise_cap(self, body: CapBody, key: Key) -> Response:
+        """Let today cost up to this much; tomorrow the policy counts again."""
+        return self._order(Arguments("raise-cap", Path(), amount=body.cap, why=body.why), key)
+
+    def unblock(self, id: str, body: WhyBody, key: Key) -> Response:  # noqa: A002
+        """Let a task begin without those that it waits for."""
+        return self._order(Arguments("unblock", Path(), id=id, why=body.why), key)
+
+    def retest(self, id: str, key: Key) -> Response:  # noqa: A002
+        """Run the tests of a change again; no model is asked."""
+        return self._order(Arguments("retest", Path(), id=id), key)
+
+    def _order(self, wish: Arguments, key: str) -> Response:
+        def judged(records: Records) -> BoardAnswer:
+            if wish.id:
+                state_of(records, wish.id)  # a whole id: nothing is guessed here
+            return self._done(records, wish)
+
+        return self.once(key, repr(wish), judged)
 
     def _done(self, records: Records, wish: Arguments) -> BoardAnswer:
         try:
@@ -106,7 +112,7 @@ class BoardActions:
         except Misconfigured as said:
             return BoardAnswer(409, problem(409, pasteable(str(said), self.home.root)).decode())
 
-    def _once(self, key: str, asked: str, do: Callable[[Records], BoardAnswer]) -> Response:
+    def once(self, key: str, asked: str, do: Callable[[Records], BoardAnswer]) -> Response:
         """What was refused may be asked again under its key; what was done is only told again."""
         digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
         with self.lock, self.home.open(looking=False) as records:

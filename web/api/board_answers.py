@@ -39,29 +39,30 @@ def told_as_problems(app: FastAPI, home: BoardHome) -> None:
     app.add_exception_handler(Exception, _bug(home))
 
 
-def _problem(status: int, title: str, **more: object) -> Response:
+def problem_answer(status: int, title: str, **more: object) -> Response:
+    """Answer no."""
     return Response(problem(status, title, **more), status, media_type=PROBLEM)
 
 
 def _refused(_: Request, error: Exception) -> Response:
-    return _problem(getattr(error, "status_code", 500), str(getattr(error, "detail", "")))
+    return problem_answer(getattr(error, "status_code", 500), str(getattr(error, "detail", "")))
 
 
 def _misread(_: Request, error: Exception) -> Response:
     found = error.errors() if isinstance(error, RequestValidationError) else []
     wrong = [{"at": ".".join(map(str, one["loc"])), "says": one["msg"]} for one in found]
-    return _problem(422, "this is no request that the board knows", errors=wrong)
+    return problem_answer(422, "this is no request that the board knows", errors=wrong)
 
 
 def _named(home: BoardHome) -> Callable[[Request, Exception], Response]:
     def told(_: Request, error: Exception) -> Response:
-        return _problem(503 if isinstance(error, Unavailable) else 409, pasteable(str(error), home.root))
+        return problem_answer(503 if isinstance(error, Unavailable) else 409, pasteable(str(error), home.root))
 
     return told
 
 
 def _bug(home: BoardHome) -> Callable[[Request, Exception], Response]:
     def told(_: Request, error: Exception) -> Response:
-        return _problem(500, f"a bug; please report {keep_trace(home.root, error).name} in logs/")
+        return problem_answer(500, f"a bug; please report {keep_trace(home.root, error).name} in logs/")
 
     return told

@@ -12,10 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from sisimpur.web.api.acting_routes import BoardActions
+from sisimpur.web.api.alias_routes import alias_routes
 from sisimpur.web.api.board_answers import API, told_as_problems
 from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.file_routes import FileRoutes
 from sisimpur.web.api.guard import LONGEST_BODY, BoardGuard, Failures, bearer
-from sisimpur.web.api.reading_routes import reading_routes
+from sisimpur.web.api.reading_routes import reading_routes, watching_routes
 from sisimpur.web.api.sign_in import BoardKeys
 
 PAGES = Path(__file__).parent.parent / "dist"
@@ -50,7 +52,12 @@ def make_app(home: BoardHome, port: int) -> BoardGuard:
     )
     failures = Failures()
     app.include_router(reading_routes(home))
-    app.include_router(BoardActions(home, threading.Lock()).routes())
+    actions = BoardActions(home, threading.Lock())
+    files = FileRoutes(home, actions)
+    app.include_router(watching_routes(home))
+    app.include_router(actions.routes())
+    app.include_router(files.routes())
+    app.include_router(alias_routes(home, actions, files))
     app.include_router(_sessions(home, failures))
     for path, name in FILES.items():
         app.add_api_route(path, _file(PAGES / name), include_in_schema=False)

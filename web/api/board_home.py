@@ -32,6 +32,14 @@ class BoardHome:
         with self.open() as records:
             return self.told(reader(records), records)
 
-    def told(self, value: Any, records: Records) -> str:
-        clean = Outgoing(records.settings.secrets.to_hide, records.settings.target.file.allow_secrets).clean
-        return json.dumps(each_text(value, lambda text: pasteable(clean(text), self.root)), ensure_ascii=False)
+    def told(self, value: Any, records: Records, **verbatim: str) -> str:
+        """Return JSON. `verbatim`: texts of a file, of which the commands are not completed: they are written back."""
+        clean = without_keys(records)
+        told = each_text(value, lambda text: pasteable(clean(text), self.root))
+        whole = {**told, **{name: clean(text) for name, text in verbatim.items()}} if verbatim else told
+        return json.dumps(whole, ensure_ascii=False)
+
+
+def without_keys(records: Records) -> Callable[[str], str]:
+    """Return what takes keys out of a text."""
+    return Outgoing(records.settings.secrets.to_hide, records.settings.target.file.allow_secrets).clean

@@ -32,7 +32,7 @@ HEADERS = (
     ("cross-origin-resource-policy", "same-origin"),
     ("cache-control", "no-store"),
 )
-LOOKS, ACTS = ("GET", "HEAD"), ("POST", "DELETE")
+LOOKS, ACTS = ("GET", "HEAD"), ("POST", "PUT", "DELETE")
 MOST_FAILURES, WITHIN = 10, 60.0  # bad keys, in so many seconds
 LONGEST_BODY = 256 << 10
 PROBLEM = "application/problem+json"

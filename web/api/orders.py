@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sisimpur.cli.commands.deploys import paused, resumed
-from sisimpur.cli.commands.owner_commands import Order, answered, approved, moved
+from sisimpur.cli.commands.deploys import paused, resumed, rolled_back
+from sisimpur.cli.commands.owner_commands import Order, answered, approved, cap_raised, moved, retested, unblocked
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.wiring.records import Records
@@ -23,6 +23,10 @@ ORDERS: Mapping[str, Order] = {
     "answer": answered,
     "pause-deploys": paused,
     "resume-deploys": resumed,
+    "rollback": rolled_back,
+    "raise-cap": cap_raised,
+    "unblock": unblocked,
+    "retest": retested,
 }
 
 

@@ -20,6 +20,7 @@ from sisimpur.shared.model.work import Vision
 from sisimpur.shared.record.metrics import figures
 from sisimpur.shared.record.metrics_reader import MetricDays
 
+Reader = Callable[[Records], Any]
 WAITS = ("answers", "asked", "stuck", "unreadable")  # of the status
 MOST_ENDED = 50  # pull requests
 
@@ -58,7 +59,7 @@ def metrics(records: Records) -> list[Mapping[str, object]]:
     return [metric_facts(one) for one in figures(MetricDays(records.db).days(), records.day())]
 
 
-READERS: Mapping[str, Callable[[Records], Any]] = {
+READERS: Mapping[str, Reader] = {
     "status": status_facts,
     "waiting": waiting,
     "roadmap": roadmap,

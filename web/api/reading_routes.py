@@ -13,14 +13,14 @@ from starlette.exceptions import HTTPException
 from sisimpur.cli.views.show import task_facts
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import State
-from sisimpur.web.api import reading
+from sisimpur.web.api import reading, team_reading
 from sisimpur.web.api.board_answers import API, answered
 from sisimpur.web.api.board_home import BoardHome
 from sisimpur.web.api.board_news import NewsDesk, NewsLine
 from sisimpur.web.api.guard import bearer
 from sisimpur.web.api.review import difference, review_facts
 
-MOST = 200
+MOST, MOST_SAID = 200, 20
 Changed = Annotated[str, Header(alias="If-None-Match")]
 Cursor = Annotated[str, Query(max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=MOST)]
@@ -29,18 +29,37 @@ Heard = Annotated[str, Header(alias="Last-Event-ID", pattern=r"^([0-9]{1,18})?$"
 
 def reading_routes(home: BoardHome) -> APIRouter:
     routes = APIRouter(prefix=API)
-    for name, reader in reading.READERS.items():
+    for name, reader in {**reading.READERS, **team_reading.WHOLE}.items():
         routes.add_api_route(f"/{name}", _whole(home, reader), summary=(reader.__doc__ or name).splitlines()[0])
     routes.add_api_route("/news", _news(NewsDesk(home)))
     routes.add_api_route("/tasks", _tasks(home))
     routes.add_api_route("/audit", _audit(home))
+    routes.add_api_route("/research/{id}", _research_note(home))
     routes.add_api_route("/tasks/{id}", _of_task(home, task_facts))
     routes.add_api_route("/tasks/{id}/review", _of_task(home, review_facts))
     routes.add_api_route("/tasks/{id}/diff", _diff(home))
+    routes.add_api_route("/tasks/{id}/talk", _talk(home))
+    for name, part in team_reading.TASK_PARTS.items():
+        routes.add_api_route(f"/tasks/{{id}}/{name}", _of_task(home, part))
     return routes
 
 
-def _whole(home: BoardHome, reader: Callable[[Records], Any]) -> Callable[..., Response]:
+def watching_routes(home: BoardHome) -> APIRouter:
+    """Addresses of what watches us, where such programs look for it. A key of the board is needed here, too."""
+    routes = APIRouter()
+    routes.add_api_route("/ready", _whole(home, team_reading.ready))
+
+    @routes.get("/metrics")
+    def metrics() -> Response:
+        """What `metrics --prometheus` prints."""
+        with home.open() as records:
+            text = team_reading.prometheus_text(records)
+        return Response(text.encode("utf-8", "replace"), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    return routes
+
+
+def _whole(home: BoardHome, reader: reading.Reader) -> Callable[..., Response]:
     def read(known: Changed = "") -> Response:
         return answered(home.read(reader), known)
 
@@ -89,12 +108,42 @@ def _tasks(home: BoardHome) -> Callable[..., Response]:
 def _audit(home: BoardHome) -> Callable[..., Response]:
     def read(cursor: Cursor = "", limit: Limit = 50, known: Changed = "") -> Response:
         def found(records: Records) -> Any:
-            after = _after(cursor)
-            if after and not re.fullmatch("[0-9]{1,18}", after):
-                raise HTTPException(400, "this cursor was not given out here")
-            rows = reading.audit(records, int(after or 0), limit + 1)
+            rows = reading.audit(records, _number(cursor), limit + 1)
             following = _cursor(str(rows[limit - 1]["seq"])) if len(rows) > limit else None
             return {"rows": rows[:limit], "next": following}
+
+        return answered(home.read(found), known)
+
+    return read
+
+
+def _talk(home: BoardHome) -> Callable[..., Response]:
+    def read(
+        id: str,  # noqa: A002
+        cursor: Cursor = "",
+        limit: Annotated[int, Query(ge=1, le=MOST_SAID)] = 5,
+        known: Changed = "",
+    ) -> Response:
+        """What was said to models for it, the oldest first; each call may hold a million characters."""
+
+        def found(records: Records) -> Any:
+            state_of(records, id)
+            calls, last = team_reading.talk(records, id, _number(cursor), limit)
+            return {"calls": calls, "next": _cursor(str(last)) if last else None}
+
+        return answered(home.read(found), known)
+
+    return read
+
+
+def _research_note(home: BoardHome) -> Callable[..., Response]:
+    def read(id: str, known: Changed = "") -> Response:  # noqa: A002
+        """One question with its note."""
+
+        def found(records: Records) -> Any:
+            if (note := team_reading.research_note(records, id)) is None:
+                raise HTTPException(404, f"nothing of the id {id[:60]} was looked up")
+            return note
 
         return answered(home.read(found), known)
 
@@ -117,6 +166,13 @@ def state_of(records: Records, id_: str) -> State:
 
 def _cursor(last: str) -> str:
     return urlsafe_b64encode(last.encode()).decode()
+
+
+def _number(cursor: str) -> int:
+    after = _after(cursor)
+    if after and not re.fullmatch("[0-9]{1,18}", after):
+        raise HTTPException(400, "this cursor was not given out here")
+    return int(after or 0)
 
 
 def _after(cursor: str) -> str:

@@ -1,0 +1,81 @@
+"""The settings' own types -> every field with its meaning and default. What it is generated from is the source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from sisimpur.shared.config.settings import SchedulesFile, TargetFile
+from sisimpur.shared.config.settings_agents import AgentsFile
+from sisimpur.shared.config.settings_board import BoardFile
+from sisimpur.shared.config.settings_policy import PolicyFile
+from sisimpur.shared.money.token_budget import as_dollars
+
+FILES: dict[str, type[BaseModel]] = {
+    "config/agents.yaml": AgentsFile,
+    "config/policy.yaml": PolicyFile,
+    "config/schedules.yaml": SchedulesFile,
+    "config/board.yaml": BoardFile,
+    "config/targets/<name>.yaml": TargetFile,
+}
+
+
+def _meanings(model: type[BaseModel]) -> dict[str, str]:
+    """Return the sentence below each field in the source. Every start would pay for it if pydantic read them."""
+    found: dict[str, str] = {}
+    for part in reversed(model.__mro__[: model.__mro__.index(BaseModel)]):
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(part))).body
+        assert isinstance(definition, ast.ClassDef)
+        for field, below in pairwise(definition.body):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(words))):
+                    found[name] = inspect.cleandoc(words)
+    return found
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """One field. `default`: as it is written in the reference."""
+
+    key: str
+    meaning: str
+    default: str
+
+
+def setting_rows(model: type[BaseModel], prefix: str = "") -> Iterator[SettingRow]:
+    """Yield each field of a file, with those below it: `[]` of a list, `.<name>` of a mapping."""
+    meanings = _meanings(model)
+    for name, field in model.model_fields.items():
+        below = list(_below(field.annotation))
+        if field.annotation not in [inner for inner, _ in below]:
+            default = _default(name, field.get_default(call_default_factory=True))
+            yield SettingRow(f"{prefix}{name}", meanings.get(name, ""), default)
+        for inner, step in below:
+            yield from setting_rows(inner, f"{prefix}{name}{step}.")
+
+
+def _below(annotation: Any, step: str = "") -> Iterator[tuple[type[BaseModel], str]]:
+    """Yield the models in a field, and the step to each: `[]` in a list, `.<name>` in a mapping."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation, step
+    step += {tuple: "[]", Mapping: ".<name>"}.get(get_origin(annotation), "")
+    for part in get_args(annotation):
+        yield from _below(part, step)
+
+
+def _default(name: str, value: Any) -> str:
+    if value is PydanticUndefined:
+        return "(required)"
+    if name in ("task", "day", "month"):
+        return as_dollars(value)
+    if isinstance(value, tuple):
+        return "`[" + ", ".join(map(str, value)) + "]`"
+    return f"`{value}`" if value not in ("", {}, None) else "(empty)"

@@ -1,0 +1,39 @@
+"""Addresses of the card for the same reading and orders: its planner, orchestrator and agents; a workflow is a task."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from starlette.exceptions import HTTPException
+
+from sisimpur.cli.views.show import task_facts
+from sisimpur.web.api import team_reading
+from sisimpur.web.api.acting_routes import BoardActions, Key, Seen
+from sisimpur.web.api.board_answers import answered
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.file_routes import FileRoutes
+from sisimpur.web.api.order_bodies import ApprovalBody, RulingBody
+from sisimpur.web.api.reading_routes import Changed, state_of
+
+
+def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> APIRouter:
+    routes = APIRouter()
+    routes.add_api_route("/planner/plan", files.preview, methods=["POST"])
+    routes.add_api_route("/orchestrator/execute", files.create, methods=["POST"], status_code=201)
+
+    @routes.get("/orchestrator/status/{id}")
+    def status(id: str, known: Changed = "") -> Response:  # noqa: A002 (as everywhere)
+        return answered(home.read(lambda records: task_facts(records, id, state_of(records, id))), known)
+
+    @routes.post("/orchestrator/approve/{id}", status_code=201)
+    def approve(id: str, body: ApprovalBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002
+        """`If-Match`: the ETag of the review that was read."""
+        return actions.rule(id, RulingBody(ruling="approve", commit=body.commit, why=body.why), key, seen)
+
+    @routes.get("/agent/{role}/status")
+    def agent(role: str, known: Changed = "") -> Response:
+        if role not in team_reading.ROLES:
+            raise HTTPException(404, f"there is no agent {role[:60]}; there are {', '.join(team_reading.ROLES)}")
+        agents = home.read(lambda records: next(one for one in team_reading.agents(records) if one["role"] == role))
+        return answered(agents, known)
+
+    return routes

@@ -1,0 +1,140 @@
+"""Addresses of the owner's own files: VISION.md and tasks in backlog; read, looked at beforehand, and written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Response
+from starlette.exceptions import HTTPException
+
+from sisimpur.cli.terminal.printing import pasteable
+from sisimpur.cli.views.vision import vision_facts
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.web.api.acting_routes import BoardActions, Key, Seen
+from sisimpur.web.api.board_answers import API, problem_answer
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.guard import problem
+from sisimpur.web.api.order_bodies import NewTaskBody, PreviewBody, TaskBody, VisionBody
+from sisimpur.web.api.owners_files import OwnersFile, add_task, require_task, task_file, vision_file
+from sisimpur.web.api.reading_routes import state_of
+from sisimpur.web.api.sign_in import BoardAnswer
+
+Facts = Callable[[str], Mapping[str, Any]]  # a text -> what is read of it; Refused, Misconfigured: it cannot be read
+Find = Callable[[Records], tuple[OwnersFile, Facts]]
+
+
+@dataclass(frozen=True)
+class FileRoutes:
+    home: BoardHome
+    actions: BoardActions
+
+    def routes(self) -> APIRouter:
+        routes = APIRouter(prefix=API)
+        routes.add_api_route("/vision", self.vision)
+        routes.add_api_route("/vision", self.write_vision, methods=["PUT"])
+        routes.add_api_route("/vision/preview", self.preview, methods=["POST"])
+        routes.add_api_route("/tasks", self.create, methods=["POST"], status_code=201)
+        routes.add_api_route("/tasks/{id}/file", self.task)
+        routes.add_api_route("/tasks/{id}/file", self.write_task, methods=["PUT"])
+        return routes
+
+    def vision(self) -> Response:
+        """VISION.md, and what is read of it. The ETag is the digest of the file."""
+        return self._read(_vision)
+
+    def write_vision(self, body: VisionBody, seen: Seen = "") -> Response:
+        """`If-Match`: the ETag of the text that was changed."""
+        return self._write(_vision, body.text, seen)
+
+    def preview(self, body: PreviewBody) -> Response:
+        """What would be read, guarded, planned and asked. No model is asked, nothing is kept."""
+        with self.home.open() as records:
+            file, facts = _vision(records)
+            try:
+                told = self.home.told(facts(file.text if body.text is None else with_plain_ends(body.text)), records)
+            except (Refused, Misconfigured) as said:
+                return self._unreadable(said)
+        return Response(told.encode("utf-8", "backslashreplace"), media_type="application/json")
+
+    def task(self, id: str) -> Response:  # noqa: A002
+        """The task's file. The ETag is its digest."""
+        return self._read(_task(id))
+
+    def write_task(self, id: str, body: TaskBody, seen: Seen = "") -> Response:  # noqa: A002
+        """Only in backlog. `If-Match`: the ETag of the text that was changed."""
+        return self._write(_task(id), body.text, seen)
+
+    def create(self, body: NewTaskBody, key: Key) -> Response:
+        """Put a new task into backlog. Its text is that of a file, front matter first."""
+
+        def judged(records: Records) -> BoardAnswer:
+            try:
+                id_ = add_task(records, body.id, with_plain_ends(body.text))
+            except (Refused, Misconfigured) as said:
+                return BoardAnswer(422, problem(422, pasteable(str(said), self.home.root)).decode())
+            return BoardAnswer(201, self.home.told({"id": id_, "state": "backlog"}, records))
+
+        return self.actions.once(key, f"create {body.model_dump_json()}", judged)
+
+    # -- any of them ------------------------------------------------------------------------------------------
+
+    def _read(self, find: Find) -> Response:
+        with self.home.open() as records:
+            return self._shown(records, *find(records))
+
+    def _write(self, find: Find, text: str, seen: str) -> Response:
+        if not seen:
+            raise HTTPException(428, "say which text you have changed: If-Match")
+        with self.actions.lock, self.home.open(looking=False) as records:
+            file, facts = find(records)
+            if seen != file.tag:
+                now = json.loads(self._told(records, file, facts))
+                return problem_answer(412, "it has changed since you read it", now=now, etag=file.tag)
+            try:
+                facts(with_plain_ends(text))
+            except (Refused, Misconfigured) as said:
+                return self._unreadable(said)
+            file.replace(records, with_plain_ends(text))
+            return self._shown(records, *find(records))
+
+    def _shown(self, records: Records, file: OwnersFile, facts: Facts) -> Response:
+        body = self._told(records, file, facts).encode("utf-8", "backslashreplace")
+        return Response(body, headers={"etag": file.tag}, media_type="application/json")
+
+    def _told(self, records: Records, file: OwnersFile, facts: Facts) -> str:
+        """`is_whole`: no key was taken out of the text, so that it can be written back."""
+        try:
+            read, why_not = facts(file.text), ""
+        except (Refused, Misconfigured) as said:
+            read, why_not = {}, str(said)
+        about = {"digest": file.tag.strip('"'), "is_whole": file.is_shown_whole(records), "problem": why_not}
+        return self.home.told({**about, **read}, records, text=file.text)
+
+    def _unreadable(self, why: Exception) -> Response:
+        return problem_answer(422, pasteable(str(why), self.home.root))
+
+
+def with_plain_ends(text: str) -> str:
+    """Return it with the line ends of our files."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _vision(records: Records) -> tuple[OwnersFile, Facts]:
+    return vision_file(records), lambda text: vision_facts(records, text)
+
+
+def _task(id_: str) -> Find:
+    def found(records: Records) -> tuple[OwnersFile, Facts]:
+        state = state_of(records, id_)
+
+        def facts(text: str) -> Mapping[str, Any]:
+            require_task(id_, text)
+            return {"id": id_, "state": state.value}
+
+        return task_file(records, id_, state), facts
+
+    return found
