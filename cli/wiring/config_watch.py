@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from sisimpur.shared.config.settings import ANTHROPIC, Settings, load
 from sisimpur.shared.model.errors import Misconfigured, TeamError
@@ -44,6 +43,12 @@ def require_private(home: Home) -> None:
         raise Misconfigured(problem)
 
 
+def config_stamps(home: Home) -> Stamps:
+    """Return what changes when a file in config/ does, or comes, or goes."""
+    files = (home.config / ".env", *sorted(home.config.glob("*.yaml")), *sorted(home.targets.glob("*.yaml")))
+    return tuple((path.name, *stamp(path)) for path in files)
+
+
 class ConfigWatch:
     """Watches config/. `settings`: the newest valid ones. Invalid ones are reported once, and change nothing.
 
@@ -54,12 +59,12 @@ class ConfigWatch:
         self._home = home
         self._environment = environment
         self._print_line = print_line
-        self._read = self._stamp()  # before it is read: what changes in between is seen the next time
+        self._read = config_stamps(home)  # before it is read: what changes in between is seen the next time
         self._seen, self._since = self._read, datetime.min
         self.settings = usable(home, environment)
 
     def look(self, now: datetime) -> None:
-        stamp = self._stamp()
+        stamp = config_stamps(self._home)
         if stamp != self._seen:
             self._seen, self._since = stamp, now
         elif stamp != self._read and abs(now - self._since) >= REST:
@@ -71,11 +76,3 @@ class ConfigWatch:
             self.settings = usable(self._home, self._environment)
         except TeamError as problem:
             self._print_line(f"config/ cannot be used as it is now, so what was read before goes on: {problem}")
-
-    def _stamp(self) -> Stamps:
-        return tuple((path.name, *stamp(path)) for path in self._files())
-
-    def _files(self) -> Iterator[Path]:
-        yield self._home.config / ".env"
-        yield from sorted(self._home.config.glob("*.yaml"))
-        yield from sorted(self._home.targets.glob("*.yaml"))

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
 
+from bench.openapi import description
 from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.board_home import BoardHome
 from sisimpur.web.api.server import AT_ONCE, server_of
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
-from tests.journey.test_board import link, signed_in
+from tests.journey.test_board import HERE, Browser, link, signed_in
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +64,59 @@ def test_a_cursor_of_somebody_else_is_refused_and_no_bug(home: Stage) -> None:
         cursor = urlsafe_b64encode(told.encode()).decode()
         assert page.get(f"/api/v1/audit?cursor={cursor}").status_code == 400
     assert not list((home.home.root / "logs").glob("bug-*"))
+
+
+# --- every address that there is -----------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[2]
+ADDRESSES = [
+    (method.upper(), path, {one["name"] for one in said.get("parameters", ())}, "requestBody" in said)
+    for path, methods in json.loads(description())["paths"].items()
+    for method, said in methods.items()
+]
+OPEN = {("POST", "/api/v1/session"), ("GET", "/health")}
+ORDERED = {"idempotency-key": "one-press", "if-match": '"seen"'}
+
+
+def test_the_description_in_the_docs_is_the_boards_own() -> None:
+    assert (ROOT / "docs" / "openapi.json").read_text("utf-8") == description()
+
+
+def wrong_requests(method: str, path: str, names: set[str], has_body: bool) -> Iterator[tuple[str, object]]:
+    """What an address of this kind has to refuse: a path with its query, and a body."""
+    known = path.format(id="none", role="none")
+    if "{" in path:
+        yield known, {} if has_body else None
+        yield path.format(id="x" * 3_000, role="x" * 3_000), {} if has_body else None
+        yield path.format(id="..%2F..%2Fconfig%2F.env", role="..%2F"), {} if has_body else None
+    if "cursor" in names:
+        yield f"{known}?cursor=%F0", None
+        yield f"{known}?cursor={'A' * 300}", None
+    if "limit" in names:
+        yield f"{known}?limit=0", None
+        yield f"{known}?limit=99999999999999999999", None
+    if has_body:
+        yield known, {"command": "rm -rf /"}
+        yield known, [1]
+        yield known, {"text": "x" * 300_000}
+
+
+@pytest.mark.parametrize(("method", "path", "names", "has_body"), ADDRESSES, ids=lambda one: str(one)[:60])
+def test_each_address_refuses_strangers_and_what_it_does_not_know(
+    home: Stage, shared: Browser, method: str, path: str, names: set[str], has_body: bool
+) -> None:
+    if (method, path) not in OPEN:
+        stranger = shared.http.request(method, path.format(id="none", role="coder"), headers={"origin": HERE})
+        assert stranger.status_code in (401, 429)
+    headers = {**ORDERED, "origin": HERE, "authorization": f"Bearer {shared.token}"}
+    for address, body in wrong_requests(method, path, names, has_body):
+        answer = shared.http.request(method, address, json=body, headers=headers)
+        assert 400 <= answer.status_code < 500, (address[:80], answer.status_code)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert {"type", "status", "title"} <= answer.json().keys()
+    assert not list((home.home.root / "logs").glob("bug-*"))
+
+
+@pytest.fixture(scope="module")
+def shared(home: Stage) -> Browser:
+    return signed_in(home)

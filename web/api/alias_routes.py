@@ -10,6 +10,7 @@ from sisimpur.web.api import team_reading
 from sisimpur.web.api.acting_routes import BoardActions, Key, Seen
 from sisimpur.web.api.board_answers import answered
 from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.board_openapi import KNOWN
 from sisimpur.web.api.file_routes import FileRoutes
 from sisimpur.web.api.order_bodies import ApprovalBody, RulingBody
 from sisimpur.web.api.reading_routes import Changed, state_of
@@ -20,7 +21,7 @@ def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> A
     routes.add_api_route("/planner/plan", files.preview, methods=["POST"])
     routes.add_api_route("/orchestrator/execute", files.create, methods=["POST"], status_code=201)
 
-    @routes.get("/orchestrator/status/{id}")
+    @routes.get("/orchestrator/status/{id}", responses=KNOWN)
     def status(id: str, known: Changed = "") -> Response:  # noqa: A002 (as everywhere)
         return answered(home.read(lambda records: task_facts(records, id, state_of(records, id))), known)
 
@@ -29,7 +30,7 @@ def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> A
         """`If-Match`: the ETag of the review that was read."""
         return actions.rule(id, RulingBody(ruling="approve", commit=body.commit, why=body.why), key, seen)
 
-    @routes.get("/agent/{role}/status")
+    @routes.get("/agent/{role}/status", responses=KNOWN)
     def agent(role: str, known: Changed = "") -> Response:
         if role not in team_reading.ROLES:
             raise HTTPException(404, f"there is no agent {role[:60]}; there are {', '.join(team_reading.ROLES)}")

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
@@ -15,9 +15,10 @@ from sisimpur.web.api.acting_routes import BoardActions
 from sisimpur.web.api.alias_routes import alias_routes
 from sisimpur.web.api.board_answers import API, told_as_problems
 from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.board_openapi import PROBLEMS, BoardApi
 from sisimpur.web.api.file_routes import FileRoutes
 from sisimpur.web.api.guard import LONGEST_BODY, BoardGuard, Failures, bearer
-from sisimpur.web.api.reading_routes import reading_routes, watching_routes
+from sisimpur.web.api.reading_routes import news_route, reading_routes, watching_routes
 from sisimpur.web.api.sign_in import BoardKeys
 
 PAGES = Path(__file__).parent.parent / "dist"
@@ -42,27 +43,10 @@ class SignInBody(BaseModel):
 
 def make_app(home: BoardHome, port: int) -> BoardGuard:
     """Put it together: nothing is reached but through the guard."""
-    app = FastAPI(
-        title="sisimpur board",
-        version="1",
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=f"{API}/openapi.json",
-        max_body_size=LONGEST_BODY,  # of a body that does not say how long it is
-    )
     failures = Failures()
-    app.include_router(reading_routes(home))
-    actions = BoardActions(home, threading.Lock())
-    files = FileRoutes(home, actions)
-    app.include_router(watching_routes(home))
-    app.include_router(actions.routes())
-    app.include_router(files.routes())
-    app.include_router(alias_routes(home, actions, files))
-    app.include_router(_sessions(home, failures))
+    app = make_api(home, failures)
     for path, name in FILES.items():
         app.add_api_route(path, _file(PAGES / name), include_in_schema=False)
-    app.add_api_route("/health", lambda: Response('{"ok": true}', media_type="application/json"))
-    told_as_problems(app, home)
     free = frozenset({("POST", f"{API}/session"), ("GET", "/health"), *(("GET", path) for path in FILES)})
 
     def is_signed_in(key: str) -> bool:
@@ -70,6 +54,40 @@ def make_app(home: BoardHome, port: int) -> BoardGuard:
             return BoardKeys(records.db).is_signed_in(key, records.clock.now())
 
     return BoardGuard(app, is_signed_in, port, free, failures)
+
+
+def make_api(home: BoardHome, failures: Failures) -> BoardApi:
+    """All that is described, without a guard."""
+    app = BoardApi(
+        title="sisimpur board",
+        version="1",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=f"{API}/openapi.json",
+        responses=PROBLEMS,
+        max_body_size=LONGEST_BODY,  # of a body that does not say how long it is
+    )
+    actions = BoardActions(home, threading.Lock())
+    files = FileRoutes(home, actions)
+    for routes in (
+        reading_routes(home),
+        news_route(home),
+        watching_routes(home),
+        actions.routes(),
+        files.routes(),
+        alias_routes(home, actions, files),
+        _sessions(home, failures),
+    ):
+        app.include_router(routes)
+    app.add_api_route(
+        "/health", lambda: Response('{"ok": true}', media_type="application/json"), summary="Whether it answers"
+    )
+    told_as_problems(app, home)
+    return app
+
+
+def _health() -> Response:
+    return Response('{"ok": true}', media_type="application/json")
 
 
 def _sessions(home: BoardHome, failures: Failures) -> APIRouter:

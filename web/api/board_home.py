@@ -3,29 +3,80 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sisimpur.cli.terminal.printing import pasteable
-from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.config_watch import config_stamps
+from sisimpur.cli.wiring.records import Records, open_records, require_home
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.outgoing import Outgoing, each_text
+from sisimpur.shared.system.paths import Home, stamp
+
+MOST_KEPT = 2  # each has its own memory of what it has read
+Marks = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class KeptRecords:
+    """Records that stay open between two requests: what they have read is asked of the disk again only if it changed.
+
+    `marks`: of the settings that they were opened with, and which file the books were.
+    """
+
+    records: Records
+    marks: Marks
+    closing: ExitStack
 
 
 @dataclass(frozen=True)
 class BoardHome:
-    """A home as the board opens it: anew for each request, so that files and settings count as they are now."""
+    """A home as the board opens it: each request has records for itself, with files and settings as they are now."""
 
     root: Path
     clock: Clock | None = None
+    _kept: list[KeptRecords] = field(default_factory=list, compare=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
 
     @contextmanager
     def open(self, looking: bool = True) -> Iterator[Records]:
-        with open_records(self.root, clock=self.clock, looking=looking) as records:
-            yield records
+        home = Home(self.root)
+        require_home(home, looking)
+        marks = (config_stamps(home), stamp(home.database)[0])
+        with ExitStack() as here:
+            one = self._taken(marks) or self._opened(marks, looking)
+            here.push(one.closing)
+            yield one.records
+            if one.records.db.path == home.database:  # else a copy, of which nobody would see that it is old
+                here.pop_all()
+                self._put_back(one)
+
+    def _taken(self, marks: Marks) -> KeptRecords | None:
+        with self._lock:
+            found, old = [one for one in self._kept if one.marks == marks], []
+            if len(found) < len(self._kept):
+                old = [one for one in self._kept if one.marks != marks]
+                self._kept[:] = found
+            taken = self._kept.pop() if self._kept else None
+        for one in old:
+            one.closing.close()
+        return taken
+
+    def _opened(self, marks: Marks, looking: bool) -> KeptRecords:
+        with ExitStack() as closing:
+            records = closing.enter_context(open_records(self.root, clock=self.clock, looking=looking))
+            return KeptRecords(records, marks, closing.pop_all())
+
+    def _put_back(self, one: KeptRecords) -> None:
+        with self._lock:
+            if is_kept := len(self._kept) < MOST_KEPT:
+                self._kept.append(one)
+        if not is_kept:
+            one.closing.close()
 
     def read(self, reader: Callable[[Records], Any]) -> str:
         """Return JSON without keys."""

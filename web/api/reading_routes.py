@@ -17,6 +17,7 @@ from sisimpur.web.api import reading, team_reading
 from sisimpur.web.api.board_answers import API, answered
 from sisimpur.web.api.board_home import BoardHome
 from sisimpur.web.api.board_news import NewsDesk, NewsLine
+from sisimpur.web.api.board_openapi import KNOWN
 from sisimpur.web.api.guard import bearer
 from sisimpur.web.api.review import difference, review_facts
 
@@ -27,29 +28,52 @@ Limit = Annotated[int, Query(ge=1, le=MOST)]
 Heard = Annotated[str, Header(alias="Last-Event-ID", pattern=r"^([0-9]{1,18})?$")]
 
 
+OF_TASK = {
+    "": task_facts,
+    "/review": review_facts,
+    "/trace": team_reading.trace,
+    "/attempts": team_reading.attempts,
+}
+
+
+class NewsText(Response):
+    media_type = "text/event-stream"
+
+
+class FiguresText(Response):
+    media_type = "text/plain"
+
+
 def reading_routes(home: BoardHome) -> APIRouter:
-    routes = APIRouter(prefix=API)
+    routes = APIRouter(prefix=API, responses=KNOWN)
     for name, reader in {**reading.READERS, **team_reading.WHOLE}.items():
-        routes.add_api_route(f"/{name}", _whole(home, reader), summary=(reader.__doc__ or name).splitlines()[0])
-    routes.add_api_route("/news", _news(NewsDesk(home)))
-    routes.add_api_route("/tasks", _tasks(home))
-    routes.add_api_route("/audit", _audit(home))
-    routes.add_api_route("/research/{id}", _research_note(home))
-    routes.add_api_route("/tasks/{id}", _of_task(home, task_facts))
-    routes.add_api_route("/tasks/{id}/review", _of_task(home, review_facts))
-    routes.add_api_route("/tasks/{id}/diff", _diff(home))
-    routes.add_api_route("/tasks/{id}/talk", _talk(home))
-    for name, part in team_reading.TASK_PARTS.items():
-        routes.add_api_route(f"/tasks/{{id}}/{name}", _of_task(home, part))
+        routes.add_api_route(f"/{name}", _whole(home, reader), summary=_first_line(reader, name))
+    routes.add_api_route("/tasks", _tasks(home), summary="Tasks, the newest id first")
+    routes.add_api_route("/audit", _audit(home), summary="Who did what, in its order")
+    routes.add_api_route("/research/{id}", _research_note(home), summary="One question with its note")
+    routes.add_api_route("/tasks/{id}/diff", _diff(home), summary="What the change is, of the commit that was tested")
+    routes.add_api_route("/tasks/{id}/talk", _talk(home), summary="What was said to models for it")
+    for name, part in OF_TASK.items():
+        routes.add_api_route(f"/tasks/{{id}}{name}", _of_task(home, part), summary=_first_line(part, name))
     return routes
+
+
+def news_route(home: BoardHome) -> APIRouter:
+    routes = APIRouter(prefix=API)
+    routes.add_api_route("/news", _news(NewsDesk(home)), response_class=NewsText, summary="What changed, as it happens")
+    return routes
+
+
+def _first_line(reader: Callable[..., Any], name: str) -> str:
+    return (reader.__doc__ or name).splitlines()[0]
 
 
 def watching_routes(home: BoardHome) -> APIRouter:
     """Addresses of what watches us, where such programs look for it. A key of the board is needed here, too."""
     routes = APIRouter()
-    routes.add_api_route("/ready", _whole(home, team_reading.ready))
+    routes.add_api_route("/ready", _whole(home, team_reading.ready), responses=KNOWN, summary="Whether it can be read")
 
-    @routes.get("/metrics")
+    @routes.get("/metrics", response_class=FiguresText)
     def metrics() -> Response:
         """What `metrics --prometheus` prints."""
         with home.open() as records:
@@ -124,8 +148,6 @@ def _talk(home: BoardHome) -> Callable[..., Response]:
         limit: Annotated[int, Query(ge=1, le=MOST_SAID)] = 5,
         known: Changed = "",
     ) -> Response:
-        """What was said to models for it, the oldest first; each call may hold a million characters."""
-
         def found(records: Records) -> Any:
             state_of(records, id)
             calls, last = team_reading.talk(records, id, _number(cursor), limit)
@@ -138,8 +160,6 @@ def _talk(home: BoardHome) -> Callable[..., Response]:
 
 def _research_note(home: BoardHome) -> Callable[..., Response]:
     def read(id: str, known: Changed = "") -> Response:  # noqa: A002
-        """One question with its note."""
-
         def found(records: Records) -> Any:
             if (note := team_reading.research_note(records, id)) is None:
                 raise HTTPException(404, f"nothing of the id {id[:60]} was looked up")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from itertools import islice
@@ -165,6 +165,3 @@ def talk(records: Records, id_: str, after: int, most: int) -> tuple[list[dict[s
     calls = list(islice(Conversations(records.home.talk, records.db).of(id_, after), most + 1))
     shown = list(map(call_facts, calls[:most]))
     return shown, shown[-1]["number"] if len(calls) > most else 0
-
-
-TASK_PARTS: Mapping[str, Callable[[Records, str, State], Any]] = {"trace": trace, "attempts": attempts}

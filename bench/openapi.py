@@ -1,0 +1,20 @@
+"""The board's own description -> docs/openapi.json (python -m bench.openapi > docs/openapi.json)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sisimpur.web.api.board_app import make_api
+from sisimpur.web.api.board_home import BoardHome
+from sisimpur.web.api.guard import Failures
+
+
+def description() -> str:
+    """Return it as it is committed. No home is opened for it."""
+    app = make_api(BoardHome(Path("/nowhere")), Failures())
+    return json.dumps(app.openapi(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(description(), end="")

@@ -1,0 +1,36 @@
+"""The description of the API (OpenAPI 3.1): FastAPI's own, with our key and our problems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from sisimpur.web.api.guard import PROBLEM
+
+WRONG = {
+    "type": "object",
+    "required": ["type", "status", "title"],
+    "properties": {"type": {"type": "string"}, "status": {"type": "integer"}, "title": {"type": "string"}},
+}
+_TOLD = {"content": {PROBLEM: {"schema": WRONG}}}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"description": "It is refused; the title says why, `now` what is there if that is another thing.", **_TOLD},
+    "5XX": {"description": "It cannot be done now; nothing was changed.", **_TOLD},
+}
+KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "Exactly this is known already (`If-None-Match`)."}}
+FREE = (("/api/v1/session", "post"), ("/health", "get"))  # what needs no key
+
+
+class BoardApi(FastAPI):
+    """The app: each of its answers may be a problem, and all but a few need a key."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            found = super().openapi()
+            key = {"type": "http", "scheme": "bearer", "description": "From a link: `sisimpur board --link`"}
+            found.setdefault("components", {})["securitySchemes"] = {"key": key}
+            found["security"] = [{"key": []}]
+            for path, method in FREE:
+                found["paths"][path][method]["security"] = []
+        return self.openapi_schema or {}
