@@ -63,13 +63,14 @@ def budget(arguments: Arguments) -> int:
     return 0
 
 
-def budget_facts(records: Records) -> list[dict[str, Any]]:
-    """Return a day each, the oldest first, in the form of `--json`."""
-    shares, lost = by_day(records.spending.breakdown("")), by_day(records.spending.lost_calls(""))
-    saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day("")
+def budget_facts(records: Records, period: str = "") -> list[dict[str, Any]]:
+    """Return a day each, the oldest first, in the form of `--json`: of a month or a day (default: of all times)."""
+    shares, lost = by_day(records.spending.breakdown(period)), by_day(records.spending.lost_calls(period))
+    saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day(period)
     return [
         _day(name, totals, shares[name], lost[name], saved.get(name, Saved()))
         for name, totals in sorted(_days_of(records).items())
+        if name.startswith(period)
     ]
 
 

@@ -56,6 +56,11 @@ class AuditBook:
             if (not kind or row.kind == kind) and (since is None or _moment(row.at, since) >= since):
                 yield row
 
+    def page(self, after: int, most: int) -> list[AuditRow]:
+        """Return rows after the one with this number, in their order."""
+        sql = f"{ASKED} where seq > ? order by seq limit ?"
+        return [AuditRow(*row) for row in self._db.rows(sql, (after, most))]
+
     def newest(self) -> int:
         """Return the number of the last row; 0: there is none."""
         (last,) = self._db.rows("select coalesce(max(seq), 0) n from audit")
@@ -94,9 +99,9 @@ class AuditBook:
         return AuditHead(number, head)
 
     def _pages(self, after: int) -> Iterator[AuditRow]:
-        while found := self._db.rows(f"{ASKED} where seq > ? order by seq limit ?", (after, PAGE)):
-            yield from (AuditRow(*row) for row in found)
-            after = found[-1]["seq"]
+        while found := self.page(after, PAGE):
+            yield from found
+            after = found[-1].seq
 
 
 def _missing(number: int) -> Misconfigured:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sisimpur.shared.model.errors import Refused, TeamError
-from sisimpur.shared.system.paths import Home, create_text, move, read_text, remove_folder, write_text
+from sisimpur.shared.system.paths import Home, create_text, move, read_text, remove_folder, replace_text, write_text
 
 pytestmark = pytest.mark.disk
 
@@ -61,6 +61,18 @@ def test_creating_never_overwrites_and_leaves_nothing_behind(tmp_path: Path) -> 
         create_text(tmp_path / "f", "ours", tmp_path)
     assert (tmp_path / "f").read_text() == "the owner's"
     assert os.listdir(tmp_path) == ["f"]
+
+
+def test_what_was_moved_away_is_not_written_where_it_was(tmp_path: Path) -> None:
+    here, there = tmp_path / "backlog.md", tmp_path / "in_progress.md"
+    here.write_text("old")
+    replace_text(here, "new")
+    assert here.read_text() == "new"
+    move(here, there)
+    with pytest.raises(FileNotFoundError):
+        replace_text(here, "newer")
+    assert [path.name for path in tmp_path.iterdir()] == ["in_progress.md"]
+    assert there.read_text() == "new"
 
 
 def test_moving_never_overwrites(tmp_path: Path) -> None:

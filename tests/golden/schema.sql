@@ -1,4 +1,4 @@
-pragma user_version = 39;
+pragma user_version = 40;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER audit_answer after insert on answers begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'answer', 'owner', new.goal_id, '', json_object('question', substr(new.question, 1, 300), 'text', substr(new.text, 1, 300))); end;
 CREATE TRIGGER audit_answer_again after update on answers begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'answer', 'owner', new.goal_id, '', json_object('question', substr(new.question, 1, 300), 'text', substr(new.text, 1, 300))); end;
@@ -14,6 +14,7 @@ CREATE TRIGGER audit_deploy_stage after update of stage on deploys when new.stag
 CREATE TRIGGER audit_effect after update of state on intents when new.state = 'done' and old.state <> 'done' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'effect', 'team', new.task, '', json_object('kind', new.kind, 'key', new.key, 'outcome', new.external_id)); end;
 CREATE TRIGGER audit_epoch after insert on epochs begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.began_at, 'epoch', 'team', new.kind, '', json_object('number', new.number, 'pid', new.pid)); end;
 CREATE TRIGGER audit_epoch_end after update of ended_at on epochs when new.ended_at is not old.ended_at begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( coalesce(new.ended_at, new.began_at), 'epoch', 'team', new.kind, '', json_object('number', new.number, 'how', substr(new.how, 1, 300))); end;
+CREATE TRIGGER audit_file_edit after insert on file_edits begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'file', 'owner', new.file, '', json_object('before', substr(new.before, 1, 12), 'after', substr(new.after, 1, 12))); end;
 CREATE TRIGGER audit_finding_over after insert on findings_over begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'ruling', 'owner', new.task, '', json_object('said', 'over', 'finding', new.finding, 'why', substr(new.why, 1, 300))); end;
 CREATE TRIGGER audit_gate after update of answer_json on gate_runs when new.answer_json is not old.answer_json begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, new.kind, 'team', new.task, new.commit_id, json_object('begun', new.begun, 'bytes', length(new.answer_json))); end;
 CREATE TRIGGER audit_is_sealed before update on audit when old.hash <> '' begin select raise(abort, 'what was done stays in the audit'); end;
@@ -245,6 +246,13 @@ CREATE TABLE epochs (
     how text not null default '',
     waits_json text not null default '[]',
     machine_json text not null default ''
+) strict;
+CREATE TABLE file_edits (
+    number integer primary key,
+    at text not null,
+    file text not null,
+    before text not null,
+    after text not null
 ) strict;
 CREATE TABLE findings_over (
     task text not null references tasks,

@@ -176,7 +176,8 @@ def test_lists_come_in_pages(empty: Stage) -> None:
     rows = page.read("audit?limit=3")
     assert [row["seq"] for row in rows["rows"]] == [1, 2, 3]
     assert [row["seq"] for row in page.read(f"audit?cursor={rows['next']}")["rows"]] == [4]
-    assert page.get("/api/v1/tasks?cursor=%F0").status_code == 400
+    assert page.get("/api/v1/tasks?cursor=%F0").status_code == 422
+    assert page.get("/api/v1/tasks?cursor=AAA").status_code == 400
 
 
 # --- acting --------------------------------------------------------------------------------------------------

@@ -45,7 +45,9 @@ def problem_answer(status: int, title: str, **more: object) -> Response:
 
 
 def _refused(_: Request, error: Exception) -> Response:
-    return problem_answer(getattr(error, "status_code", 500), str(getattr(error, "detail", "")))
+    answer = problem_answer(getattr(error, "status_code", 500), str(getattr(error, "detail", "")))
+    answer.headers.update(getattr(error, "headers", None) or {})  # what is allowed, if it is not this
+    return answer
 
 
 def _misread(_: Request, error: Exception) -> Response:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ class BoardHome:
 
     def told(self, value: Any, records: Records, **verbatim: str) -> str:
         """Return JSON. `verbatim`: texts of a file, of which the commands are not completed: they are written back."""
-        clean = without_keys(records)
+        clean = cache(without_keys(records))  # a list says the same words again and again
         told = each_text(value, lambda text: pasteable(clean(text), self.root))
         whole = {**told, **{name: clean(text) for name, text in verbatim.items()}} if verbatim else told
         return json.dumps(whole, ensure_ascii=False)

@@ -33,4 +33,11 @@ class BoardApi(FastAPI):
             found["security"] = [{"key": []}]
             for path, method in FREE:
                 found["paths"][path][method]["security"] = []
+            for one in (one for methods in found["paths"].values() for said in methods.values() for one in _seen(said)):
+                one["required"] = True  # without it: 428, and not that the request is none
+                del one["schema"]["default"]
         return self.openapi_schema or {}
+
+
+def _seen(operation: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in operation.get("parameters", ()) if one["name"] == "If-Match"]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import islice
 from typing import Any
 
 from sisimpur.cli.record.audit import audit_facts
 from sisimpur.cli.record.metrics import metric_facts
-from sisimpur.cli.views.budget import budget_facts
 from sisimpur.cli.views.deploys import configured, deploy_facts
 from sisimpur.cli.views.pulls import pulls
 from sisimpur.cli.views.roadmap import laid_out, roadmap_facts
@@ -65,7 +63,6 @@ READERS: Mapping[str, Reader] = {
     "roadmap": roadmap,
     "goals": goals,
     "pulls": requests,
-    "money": budget_facts,
     "deploys": deploys,
     "metrics": metrics,
 }
@@ -89,7 +86,7 @@ def tasks(records: Records, wanted: Mapping[str, str], after: str, most: int) ->
 
 def audit(records: Records, after: int, most: int) -> list[dict[str, Any]]:
     """Rows of the audit after this number, in their order."""
-    return [audit_facts(row) for row in islice(records.audit.rows(after=after), most)]
+    return [audit_facts(row) for row in records.audit.page(after, most)]
 
 
 def where(records: Records, id_: str) -> State | None:

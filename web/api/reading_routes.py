@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.exceptions import HTTPException
 
+from sisimpur.cli.views.budget import budget_facts
 from sisimpur.cli.views.show import task_facts
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import State
@@ -23,8 +24,9 @@ from sisimpur.web.api.review import difference, review_facts
 
 MOST, MOST_SAID = 200, 20
 Changed = Annotated[str, Header(alias="If-None-Match")]
-Cursor = Annotated[str, Query(max_length=200)]
+Cursor = Annotated[str, Query(max_length=200, pattern="^[A-Za-z0-9_=-]*$")]
 Limit = Annotated[int, Query(ge=1, le=MOST)]
+Period = Annotated[str, Query(pattern=r"^([0-9]{4}-[0-9]{2}(-[0-9]{2})?)?$")]
 Heard = Annotated[str, Header(alias="Last-Event-ID", pattern=r"^([0-9]{1,18})?$")]
 
 
@@ -50,6 +52,7 @@ def reading_routes(home: BoardHome) -> APIRouter:
         routes.add_api_route(f"/{name}", _whole(home, reader), summary=_first_line(reader, name))
     routes.add_api_route("/tasks", _tasks(home), summary="Tasks, the newest id first")
     routes.add_api_route("/audit", _audit(home), summary="Who did what, in its order")
+    routes.add_api_route("/money", _money(home), summary="What each day of a month cost (default: of this month)")
     routes.add_api_route("/research/{id}", _research_note(home), summary="One question with its note")
     routes.add_api_route("/tasks/{id}/diff", _diff(home), summary="What the change is, of the commit that was tested")
     routes.add_api_route("/tasks/{id}/talk", _talk(home), summary="What was said to models for it")
@@ -137,6 +140,13 @@ def _audit(home: BoardHome) -> Callable[..., Response]:
             return {"rows": rows[:limit], "next": following}
 
         return answered(home.read(found), known)
+
+    return read
+
+
+def _money(home: BoardHome) -> Callable[..., Response]:
+    def read(period: Period = "", known: Changed = "") -> Response:
+        return answered(home.read(lambda records: budget_facts(records, period or records.day()[:7])), known)
 
     return read
 
