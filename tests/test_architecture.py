@@ -147,7 +147,8 @@ def test_agents_reach_the_world_only_through_adapters() -> None:
 
 # Modules that nothing imports when it is loaded: who needs them pays for them.
 LOADED_LAZILY = {
-    *("board_app", "board_news", "docker_wire", "local_webhook", "meter", "scripted_model", "yielding_connection"),
+    *("board_app", "board_news", "docker_wire", "local_webhook", "meter", "page_files", "scripted_model"),
+    "yielding_connection",
 }
 LOADED_AT_ONCE = [path for path in modules() if not LOADED_LAZILY & set(path.with_suffix("").parts)]
 

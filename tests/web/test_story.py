@@ -75,9 +75,10 @@ def test_the_parked_change_is_approved_on_a_phone_and_merged_without_a_model(bro
         expect(page.get_by_role("heading", name="What waits for you")).to_be_visible()
         expect(page.locator("body")).to_have_attribute("data-live", "live")
         page.get_by_role("link", name=TITLE).click()
-        expect(page.get_by_text("+X = 2", exact=True)).to_be_visible()
+        expect(page.get_by_text("X = 2", exact=True)).to_be_visible()
         page.get_by_role("button", name="Approve").click()
-        page.get_by_role("button", name="Press again").click()
+        expect(page.get_by_role("form")).to_contain_text("3 files, +6 −2")
+        page.get_by_role("button", name="Yes, approve").click()
         expect(page.get_by_text("waits for you")).to_have_count(0)
         page.wait_for_timeout(2_000)  # the news of it come, and the page is read again
         expect(page.get_by_text(f"{ID}: approved")).to_be_visible()
@@ -88,8 +89,9 @@ def test_the_parked_change_is_approved_on_a_phone_and_merged_without_a_model(bro
             day.given_key()
             assert day.run_day() == []
         assert day.states() == {ID: "completed"}
-        page.get_by_role("link", name="Tasks").click()
-        expect(page.get_by_text("· completed ·")).to_be_visible()
+        page.get_by_role("link", name="Board").click()
+        page.get_by_role("link", name="Done").click()
+        expect(page.get_by_role("region", name="Done").get_by_role("link", name=TITLE)).to_be_visible()
 
 
 def test_what_is_moved_by_hand_shows_in_seven_tabs_and_whoever_writes_is_not_disturbed(
@@ -103,19 +105,22 @@ def test_what_is_moved_by_hand_shows_in_seven_tabs_and_whoever_writes_is_not_dis
     with served(day.home.root) as board, opened(browser, board.link, LAPTOP, "dark") as page:
         pages = [page, *(page.context.new_page() for _ in range(6))]
         for one in pages[1:]:
-            one.goto(f"{board.here}/#tasks")
-        page.get_by_role("link", name="Tasks").click()
+            one.goto(f"{board.here}/board")
+        page.get_by_role("link", name="Board").click()
         for one in pages:
-            expect(one.get_by_role("heading", name="Tasks")).to_be_visible()
+            expect(one.get_by_role("heading", name="Board")).to_be_visible()
             expect(one.locator("body")).to_have_attribute("data-live", "live")
         mine.write_text("# Do it by hand\n\nAll of it.\n")
         for one in pages:
             one.get_by_role("link", name="mine").wait_for(timeout=5_000)
         page.get_by_role("link", name="mine").click()
-        page.get_by_label("Why, or what to do differently").fill("মাঝপথে")
+        page.get_by_role("button", name="Cancel it").click()
+        words = page.get_by_label("Your words to the coder, if any")
+        words.fill("মাঝপথে")
         mine.rename(mine.parents[1] / "in_progress" / mine.name)
-        pages[1].get_by_text("mine · in progress").wait_for(timeout=5_000)
-        expect(page.get_by_label("Why, or what to do differently")).to_have_value("মাঝপথে")
+        there = pages[1].get_by_role("region", name="In progress").get_by_role("article")
+        there.wait_for(timeout=5_000)
+        expect(words).to_have_value("মাঝপথে")
 
 
 def test_a_board_that_is_gone_is_said_and_when_it_is_back_the_page_is_live_again(

@@ -29,23 +29,11 @@ from sisimpur.web.api.board_home import BoardHome
 from sisimpur.web.api.board_news import NewsDesk, NewsLine
 from sisimpur.web.api.guard import LONGEST_BODY, PROBLEM, BoardGuard, Failures, bearer, problem
 from sisimpur.web.api.orders import carried_out
+from sisimpur.web.api.page_files import PageFiles
 from sisimpur.web.api.review import difference, review_facts
 from sisimpur.web.api.sign_in import BoardAnswer, BoardKeys, BoardOrders
 
 API = "/api/v1"
-PAGES = Path(__file__).parent.parent / "dist"
-FILES = {
-    "/": "index.html",
-    "/assets/board.js": "board.js",
-    "/assets/board.css": "board.css",
-    "/assets/board.svg": "board.svg",
-}
-KINDS = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
 MOST, LONGEST_WORDS = 200, 1_000
 Changed = Annotated[str, Header(alias="If-None-Match")]
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
@@ -284,24 +272,23 @@ def make_app(home: BoardHome, port: int) -> BoardGuard:
         openapi_url=f"{API}/openapi.json",
         max_body_size=LONGEST_BODY,  # of a body that does not say how long it is
     )
-    failures = Failures()
+    failures, pages = Failures(), PageFiles()
     app.include_router(_readers(home))
     app.include_router(BoardActions(home, threading.Lock()).routes())
     app.include_router(_sessions(home, failures))
-    for path, name in FILES.items():
-        app.add_api_route(path, _file(PAGES / name), include_in_schema=False)
+    app.include_router(pages.routes())
     app.add_api_route("/health", lambda: Response('{"ok": true}', media_type="application/json"))
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _misread)
     app.add_exception_handler(TeamError, _named(home))
     app.add_exception_handler(Exception, _bug(home))
-    free = frozenset({("POST", f"{API}/session"), ("GET", "/health"), *(("GET", path) for path in FILES)})
+    free = frozenset({("POST", f"{API}/session"), ("GET", "/health")})
 
     def is_signed_in(key: str) -> bool:
         with home.open() as records:
             return BoardKeys(records.db).is_signed_in(key, records.clock.now())
 
-    return BoardGuard(app, is_signed_in, port, free, failures)
+    return BoardGuard(app, is_signed_in, port, (free, pages), failures)
 
 
 def _sessions(home: BoardHome, failures: Failures) -> APIRouter:
@@ -323,11 +310,6 @@ def _sessions(home: BoardHome, failures: Failures) -> APIRouter:
         return Response(status_code=204)
 
     return routes
-
-
-def _file(path: Path) -> Callable[[], Response]:
-    data = path.read_bytes()
-    return lambda: Response(data, headers={"cache-control": "no-cache"}, media_type=KINDS[path.suffix])
 
 
 # --- what is wrong -------------------------------------------------------------------------------------------
