@@ -2,8 +2,11 @@
 
 import type { ReactNode } from "react";
 import { choose, useChoice } from "../look";
-import { Part } from "../parts/parts";
+import { useRead } from "../api/reading";
+import { Lines, Part, Tag, Trouble, Waiting } from "../parts/parts";
+import { Plain } from "../parts/Plain";
 import { t } from "../words/words";
+import { Opened } from "./Talk";
 
 export default function Settings(): ReactNode {
   return (
@@ -14,8 +17,73 @@ export default function Settings(): ReactNode {
         <Choose name="theme" label={t("theme")} of={[["", t("theme.system")], ["light", t("theme.light")], ["dark", t("theme.dark")]]} />
         <Choose name="keys" label={t("keys.single")} of={[["on", t("on")], ["off", t("off")]]} />
       </Part>
+      <Part title={t("of.the.team")}>
+        <Configured />
+      </Part>
     </>
   );
+}
+
+interface Facts {
+  target: string;
+  files: { file: string; fields: { key: string; meaning: string; default: string }[]; values: Record<string, unknown> | null }[];
+  secrets: { name: string; is_set: boolean }[];
+  errors: unknown[];
+}
+
+/** The files of config/, each key with what it means and what it is. They are changed where they lie. */
+function Configured(): ReactNode {
+  const { data, error } = useRead<Facts>("settings");
+  if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
+  const { files, secrets, errors } = data.value;
+  return (
+    <>
+      <p className="soft">{t("settings.where")}</p>
+      {errors.length > 0 && (
+        <div className="notice bad">
+          <Lines of={errors.map((one) => (typeof one === "string" ? one : JSON.stringify(one)))} />
+        </div>
+      )}
+      {files.map((one) => (
+        <details key={one.file} className="opened">
+          <summary data-row>
+            <code>{one.file}</code>
+          </summary>
+          <dl className="fields">
+            {one.fields.map(({ key, meaning, default: otherwise }) => {
+              const value = valueOf(one.values, key);
+              return (
+                <div key={key}>
+                  <dt>
+                    <code>{key}</code> {value !== undefined && <code className="value">{typeof value === "string" ? value : JSON.stringify(value)}</code>}
+                  </dt>
+                  <dd>
+                    <Plain text={meaning} /> <span className="soft">{t("settings.default", { value: otherwise.replaceAll("`", "") })}</span>
+                  </dd>
+                </div>
+              );
+            })}
+          </dl>
+        </details>
+      ))}
+      <Opened title={t("secrets")}>
+        {() => (
+          <ul>
+            {secrets.map((one) => (
+              <li key={one.name}>
+                <code>{one.name}</code> <Tag tone={one.is_set ? "good" : ""}>{t(one.is_set ? "is.set" : "is.not.set")}</Tag>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Opened>
+    </>
+  );
+}
+
+/** What stands at `a.b`; nothing for a key of which there are several. */
+function valueOf(values: Record<string, unknown> | null, key: string): unknown {
+  return key.split(".").reduce<unknown>((found, step) => (found && typeof found === "object" ? (found as Record<string, unknown>)[step] : undefined), values);
 }
 
 function Choose({ name, label, of }: { name: "language" | "theme" | "keys"; label: string; of: [string, string][] }): ReactNode {

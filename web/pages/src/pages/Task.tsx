@@ -9,6 +9,7 @@ import { LinesPart, Part, Standing, Tag, Trouble, Waiting } from "../parts/parts
 import { Plain } from "../parts/Plain";
 import { dollars, moment, nano } from "../words/figures";
 import { t, tOr } from "../words/words";
+import { Opened, Talk, Trace } from "./Talk";
 
 export default function Task({ id }: { id: string }): ReactNode {
   const [query] = useSearchParams();
@@ -98,6 +99,8 @@ export default function Task({ id }: { id: string }): ReactNode {
           ))}
         </ol>
       </Part>
+      <Opened title={t("talk")}>{() => <Talk id={id} />}</Opened>
+      <Opened title={t("trace")}>{() => <Trace id={id} />}</Opened>
       <Actions id={id} state={facts.state} waits={seen.waits} first={(query.get("do") as Ruling | null) ?? undefined} />
     </>
   );

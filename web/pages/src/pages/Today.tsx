@@ -168,6 +168,13 @@ function Question({ goal, texts, title }: { goal: string; texts: string[]; title
           <Plain text={text} />
         </p>
       ))}
+      {goal.startsWith("n-") ? (
+        <div className="actions">
+          <Link className="button main" href="/vision">
+            {t("answer.note")}
+          </Link>
+        </div>
+      ) : (
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -184,6 +191,7 @@ function Question({ goal, texts, title }: { goal: string; texts: string[]; title
           </button>
         </div>
       </form>
+      )}
     </article>
   );
 }

@@ -1,1 +1,0 @@
-import{K as e,N as t,g as n,h as r,it as i}from"./shared-B956xJmo.js";var a=i();function o(){let{data:i,error:o}=e(`vision`);return i?(0,a.jsxs)(a.Fragment,{children:[(0,a.jsx)(`h1`,{children:t(`page.vision`)}),(0,a.jsx)(`pre`,{className:`words`,children:i.value.text})]}):o?(0,a.jsx)(r,{problem:o}):(0,a.jsx)(n,{})}export{o as default};
