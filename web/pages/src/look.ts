@@ -6,6 +6,7 @@ import { type Language, speak } from "./words/words";
 const DEFAULTS = { language: "en", theme: "", keys: "on", diff: "", wrap: "on" };
 type Choice = keyof typeof DEFAULTS;
 
+const FONT_WAITS = 2_000; // ms
 const watchers = new Set<() => void>();
 
 export const chosen = (choice: Choice): string => localStorage.getItem(`sisimpur.${choice}`) ?? DEFAULTS[choice];
@@ -19,7 +20,9 @@ export async function choose(choice: Choice, value: string): Promise<void> {
 export async function apply(): Promise<void> {
   if (chosen("theme")) document.documentElement.dataset.theme = chosen("theme");
   else delete document.documentElement.dataset.theme;
-  await speak(chosen("language") === "bn" ? "bn" : "en");
+  const spoken = language();
+  const letters = spoken === "bn" ? document.fonts.load("1rem Bengali", "অ") : null; // before the first word is shown
+  await Promise.all([speak(spoken), Promise.race([letters, new Promise((done) => setTimeout(done, FONT_WAITS))])]);
 }
 
 export function useChoice(choice: Choice): string {

@@ -1,6 +1,6 @@
 /* How the page looks and hears, here in this browser. */
 
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { choose, useChoice } from "../look";
 import { useRead } from "../api/reading";
 import { Lines, Part, Tag, Trouble, Waiting } from "../parts/parts";
@@ -87,13 +87,17 @@ function valueOf(values: Record<string, unknown> | null, key: string): unknown {
 }
 
 function Choose({ name, label, of }: { name: "language" | "theme" | "keys"; label: string; of: [string, string][] }): ReactNode {
-  const now = useChoice(name);
+  const [picked, setPicked] = useState(useChoice(name)); // at once; words and letters of a language come later
+  const pick = (value: string): void => {
+    setPicked(value);
+    void choose(name, value);
+  };
   return (
     <fieldset>
       <legend>{label}</legend>
       {of.map(([value, text]) => (
         <label key={value} className="choice" lang={value === "bn" ? "bn" : undefined}>
-          <input type="radio" name={name} checked={now === value} onChange={() => void choose(name, value)} /> {text}
+          <input type="radio" name={name} checked={picked === value} onChange={() => pick(value)} /> {text}
         </label>
       ))}
     </fieldset>
