@@ -12,6 +12,7 @@ import { type ChangedFile, filesOf, pairs, type Row } from "./files";
 
 const SECTION = 50; // rows
 const AT_ONCE = 6; // sections that one frame adds
+const FILES_AT_ONCE = 2;
 const WIDE = 900; // pixels
 const ROW = 1.22; // rem: how high a row is that does not wrap
 
@@ -46,6 +47,7 @@ export function Diff({ found, uncovered }: { found: ReturnType<typeof useFiles>;
   const wraps = useChoice("wrap") === "on";
   const isSplit = isWide && chosen !== "unified";
   const { files, next, more, page } = found;
+  const shown = useGrowing(files.length, FILES_AT_ONCE);
   if (page.error && !files.length) return <Trouble problem={page.error} />;
   if (!page.data) return <Waiting />;
   return (
@@ -72,8 +74,8 @@ export function Diff({ found, uncovered }: { found: ReturnType<typeof useFiles>;
           ))}
         </ol>
       )}
-      {files.map((one, at) => (
-        <File key={one.path} at={at} one={one} missed={uncovered[one.path] ?? NONE} isSplit={isSplit} wraps={wraps} />
+      {files.slice(0, shown).map((one, at) => (
+        <File key={`${page.data.value.commit} ${one.path}`} at={at} one={one} missed={uncovered[one.path] ?? NONE} isSplit={isSplit} wraps={wraps} />
       ))}
       {next !== null && (
         <button type="button" onClick={more}>
@@ -95,7 +97,19 @@ function Counts({ of }: { of: ChangedFile }): ReactNode {
   );
 }
 
-function File({ at, one, missed, isSplit, wraps }: { at: number; one: ChangedFile; missed: number[]; isSplit: boolean; wraps: boolean }): ReactNode {
+interface Shown {
+  at: number;
+  one: ChangedFile;
+  missed: number[];
+  isSplit: boolean;
+  wraps: boolean;
+}
+
+/** Of one commit a file changes only by being read on. */
+const isSame = (one: Shown, other: Shown): boolean =>
+  one.one.rows.length === other.one.rows.length && one.at === other.at && one.missed === other.missed && one.isSplit === other.isSplit && one.wraps === other.wraps;
+
+const File = memo(function File({ at, one, missed, isSplit, wraps }: Shown): ReactNode {
   const [isOpen, setOpen] = useState(!one.folded);
   return (
     <details id={`file-${at}`} className="file" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -111,12 +125,12 @@ function File({ at, one, missed, isSplit, wraps }: { at: number; one: ChangedFil
       {isOpen && one.rows.length > 0 && <Rows rows={one.rows} missed={missed} isSplit={isSplit} wraps={wraps} />}
     </details>
   );
-}
+}, isSame);
 
 function Rows({ rows, missed, isSplit, wraps }: { rows: Row[]; missed: number[]; isSplit: boolean; wraps: boolean }): ReactNode {
   const missing = useMemo(() => new Set(missed), [missed]);
   const whole = useMemo(() => (isSplit ? cut(pairs(rows)) : cut(rows.map((one): [Row, null] => [one, null]))), [rows, isSplit]);
-  const shown = useGrowing(whole.length);
+  const shown = useGrowing(whole.length, AT_ONCE);
   return (
     <div className={`rows ${isSplit ? "split" : "unified"} ${wraps ? "wraps" : ""}`} tabIndex={wraps ? undefined : 0} role={wraps ? undefined : "region"} aria-label={wraps ? undefined : t("the.change")}>
       {whole.slice(0, shown).map((some, at) => (
@@ -133,13 +147,13 @@ function cut(all: Pair[]): Pair[][] {
 }
 
 /** A few more with each frame, so that none takes long. */
-function useGrowing(whole: number): number {
-  const [shown, setShown] = useState(AT_ONCE);
+function useGrowing(whole: number, step: number): number {
+  const [shown, setShown] = useState(step);
   useEffect(() => {
     if (shown >= whole) return;
-    const next = requestAnimationFrame(() => setShown(shown + AT_ONCE));
+    const next = requestAnimationFrame(() => setShown(shown + step));
     return () => cancelAnimationFrame(next);
-  }, [shown, whole]);
+  }, [shown, whole, step]);
   return shown;
 }
 
