@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
-from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,22 +16,9 @@ from sisimpur.web.api.board_home import BoardHome
 from sisimpur.web.api.board_openapi import PROBLEMS, BoardApi
 from sisimpur.web.api.file_routes import FileRoutes
 from sisimpur.web.api.guard import LONGEST_BODY, BoardGuard, Failures, bearer
+from sisimpur.web.api.page_files import PageFiles
 from sisimpur.web.api.reading_routes import news_route, reading_routes, watching_routes
 from sisimpur.web.api.sign_in import BoardKeys
-
-PAGES = Path(__file__).parent.parent / "dist"
-FILES = {
-    "/": "index.html",
-    "/assets/board.js": "board.js",
-    "/assets/board.css": "board.css",
-    "/assets/board.svg": "board.svg",
-}
-KINDS = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
 
 
 class SignInBody(BaseModel):
@@ -43,17 +28,16 @@ class SignInBody(BaseModel):
 
 def make_app(home: BoardHome, port: int) -> BoardGuard:
     """Put it together: nothing is reached but through the guard."""
-    failures = Failures()
+    failures, pages = Failures(), PageFiles()
     app = make_api(home, failures)
-    for path, name in FILES.items():
-        app.add_api_route(path, _file(PAGES / name), include_in_schema=False)
-    free = frozenset({("POST", f"{API}/session"), ("GET", "/health"), *(("GET", path) for path in FILES)})
+    app.include_router(pages.routes())
+    free = frozenset({("POST", f"{API}/session"), ("GET", "/health")})
 
     def is_signed_in(key: str) -> bool:
         with home.open() as records:
             return BoardKeys(records.db).is_signed_in(key, records.clock.now())
 
-    return BoardGuard(app, is_signed_in, port, free, failures)
+    return BoardGuard(app, is_signed_in, port, (free, pages), failures)
 
 
 def make_api(home: BoardHome, failures: Failures) -> BoardApi:
@@ -79,9 +63,7 @@ def make_api(home: BoardHome, failures: Failures) -> BoardApi:
         _sessions(home, failures),
     ):
         app.include_router(routes)
-    app.add_api_route(
-        "/health", lambda: Response('{"ok": true}', media_type="application/json"), summary="Whether it answers"
-    )
+    app.add_api_route("/health", _health, summary="Whether it answers")
     told_as_problems(app, home)
     return app
 
@@ -109,8 +91,3 @@ def _sessions(home: BoardHome, failures: Failures) -> APIRouter:
         return Response(status_code=204)
 
     return routes
-
-
-def _file(path: Path) -> Callable[[], Response]:
-    data = path.read_bytes()
-    return lambda: Response(data, headers={"cache-control": "no-cache"}, media_type=KINDS[path.suffix])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -63,7 +63,7 @@ class BoardGuard:
     app: App
     is_signed_in: Callable[[str], bool]
     port: int
-    open_to_all: frozenset[tuple[str, str]]
+    open_to_all: tuple[Container[tuple[str, str]], ...]
     failures: Failures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +76,8 @@ class BoardGuard:
 
     async def _judge(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope)
-        if refusal is None and (scope["method"], scope["path"]) not in self.open_to_all:
+        asked = (scope["method"], scope["path"])
+        if refusal is None and not any(asked in some for some in self.open_to_all):
             key = bearer(_headers(scope))
             if not key or not await asyncio.to_thread(self.is_signed_in, key):
                 status = self.failures.next_status()

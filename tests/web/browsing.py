@@ -1,0 +1,54 @@
+"""A page of the board in a real browser: Debian's Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium") or ""
+PHONE, LAPTOP = (360, 740), (1280, 800)
+LONGEST = 30_000  # milliseconds; a busy machine is slow
+
+
+def needs(*packages: str) -> pytest.MarkDecorator:
+    """Skip, and say why, without a browser or these (`name==version`)."""
+    missing = [] if CHROMIUM else ["chromium (apt-get install chromium)"]
+    for package in packages:
+        if not importlib.util.find_spec(package.partition("==")[0].replace("-", "_")):
+            missing.append(f"{package.partition('==')[0]} (.venv/bin/python -m pip install {package})")
+    return pytest.mark.skipif(bool(missing), reason=f"missing: {', '.join(missing)}")
+
+
+PLAYWRIGHT = "playwright==1.65.2"
+
+
+@contextmanager
+def opened(browser: Browser, address: str, size: tuple[int, int], scheme: str = "light") -> Iterator[Page]:
+    """A page of a browser of its own. Its console tells of no error but of a board that is gone, or an address that is
+    not there yet; nothing is too wide.
+    """
+    said: list[str] = []
+    width, height = size
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if scheme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    context.set_default_timeout(LONGEST)
+    page = context.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(f"dialog: {dialog.message}"))
+    page.goto(address)
+    yield page
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    context.close()
+    assert [one for one in said if "net::ERR_" not in one and "status of 4" not in one] == []

@@ -1,0 +1,107 @@
+/* Asking the board. The key lies in this page's own storage, which no other port can read; there is no cookie. */
+
+const KEY = "sisimpur.key";
+const API = "/api/v1/";
+const known = new Map<string, Answer<unknown>>(); // address -> what was answered, and its ETag
+const watchers = new Set<() => void>();
+let ended = false;
+
+export interface Answer<T> {
+  tag: string;
+  value: T;
+}
+
+/** What the board refuses (RFC 9457). `status` 0: it does not answer. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly value: { title?: string },
+  ) {
+    super(value.title ?? "");
+  }
+}
+
+// --- who is signed in ------------------------------------------------------------------------------------------
+
+export const isSignedIn = (): boolean => localStorage.getItem(KEY) !== null;
+/** Whether a session was there and is over: the page says so. */
+export const hasEnded = (): boolean => ended;
+
+export function onSignIn(told: () => void): () => void {
+  watchers.add(told);
+  return () => watchers.delete(told);
+}
+
+function tellAll(): void {
+  for (const told of watchers) told();
+}
+
+export async function signIn(code: string): Promise<void> {
+  const { token } = await order<{ token: string }>("session", { code });
+  localStorage.setItem(KEY, token);
+  ended = false;
+  tellAll();
+}
+
+export async function signOut(): Promise<void> {
+  await ask("session", { method: "DELETE" }).catch(() => null);
+  forget();
+}
+
+function forget(): void {
+  localStorage.removeItem(KEY);
+  known.clear();
+  tellAll();
+}
+
+addEventListener("storage", tellAll);
+
+// --- reading and ordering --------------------------------------------------------------------------------------
+
+export async function ask(name: string, options: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(options.headers);
+  const key = localStorage.getItem(KEY);
+  if (key) headers.set("Authorization", `Bearer ${key}`);
+  if (options.body) headers.set("Content-Type", "application/json");
+  let answer: Response;
+  try {
+    answer = await fetch(API + name, { ...options, headers, cache: "no-store", redirect: "error" });
+  } catch (error) {
+    if (error instanceof TypeError) throw new Problem(0, {});
+    throw error;
+  }
+  if (answer.status === 401 && key && name !== "session") {
+    ended = true;
+    forget();
+  }
+  return answer;
+}
+
+export async function read<T>(name: string): Promise<Answer<T>> {
+  const before = known.get(name);
+  const answer = await ask(name, before ? { headers: { "If-None-Match": before.tag } } : {});
+  if (answer.status === 304 && before) return before as Answer<T>;
+  const value = (await answer.json()) as T;
+  if (!answer.ok) throw new Problem(answer.status, value as { title?: string });
+  const found = { tag: answer.headers.get("ETag") ?? "", value };
+  known.set(name, found);
+  return found;
+}
+
+/** A key of one order: said twice it is done once. */
+export function newKey(): string {
+  const numbers = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(numbers, (one) => one.toString(16).padStart(2, "0")).join("");
+}
+
+export async function order<T>(
+  name: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+  method: "POST" | "PUT" = "POST",
+): Promise<T> {
+  const answer = await ask(name, { method, body: JSON.stringify(body), headers });
+  const value = (await answer.json()) as T;
+  if (!answer.ok) throw new Problem(answer.status, value as { title?: string });
+  return value;
+}

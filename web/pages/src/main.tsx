@@ -1,0 +1,46 @@
+/* The board's page. It shows what /api/v1 answers, as text and never as markup, and presses the owner's buttons. */
+
+import "./style.css";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { createRoot } from "react-dom/client";
+import { Problem, signIn } from "./api/ask";
+import { begin, client } from "./api/reading";
+import { App } from "./app";
+import { apply } from "./look";
+
+const RELOADED = "sisimpur.reloaded";
+const root = createRoot(document.getElementById("root") as HTMLElement);
+
+/** Sign in by the link that the terminal printed. What was wrong with it, if anything. */
+async function signedInByLink(): Promise<string> {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (!code) return "";
+  history.replaceState(null, "", location.pathname);
+  try {
+    await signIn(code);
+    return "";
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+// After an update an open page asks for files that are gone: it is loaded again, once.
+addEventListener("vite:preloadError", () => {
+  if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < 60_000) return;
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  location.reload();
+});
+
+function show(refused: string): void {
+  root.render(
+    <QueryClientProvider client={client}>
+      <App key={refused} refused={refused} />
+    </QueryClientProvider>,
+  );
+}
+
+addEventListener("hashchange", () => location.hash.startsWith("#code=") && void signedInByLink().then(show));
+await apply().catch(() => undefined); // without the words of a language there are those of the other
+begin();
+show(await signedInByLink());

@@ -1,0 +1,230 @@
+/* What waits for the owner comes first, then what runs, money, what is done. */
+
+import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
+import { useRead } from "../api/reading";
+import type { Amounts, Asked, Goal, PendingAnswer, Run, Status, TaskPage } from "../api/types";
+import { MoneyBar } from "../parts/MoneyBar";
+import { useOrder } from "../parts/ordering";
+import { Lines, LinesPart, Part, Tag, Trouble, Waiting } from "../parts/parts";
+import { Plain } from "../parts/Plain";
+import { lasting } from "../words/figures";
+import { t, tOr } from "../words/words";
+
+export function Today(): ReactNode {
+  const status = useRead<Status>("status");
+  const goals = useRead<Goal[]>("goals");
+  const done = useRead<TaskPage>("tasks?state=completed&limit=5");
+  const trouble = status.error && <Trouble problem={status.error} />;
+  if (!status.data) return trouble ?? <Waiting />;
+  const facts = status.data.value;
+  const titles = new Map(goals.data?.value.map((one) => [one.id, one.title]));
+  const asked = byGoal(facts.asked);
+  const waits = facts.answers.length + asked.length;
+  return (
+    <>
+      {trouble}
+      <h1>{waits ? t("today.waits") : t("today.nothing")}</h1>
+      {facts.answers.map((one, at) => (
+        <Pending key={one.task || at} one={one} />
+      ))}
+      {asked.map((one) => (
+        <Question key={one.goal} goal={one.goal} texts={one.texts} title={titles.get(one.goal) ?? ""} />
+      ))}
+      <LinesPart title="today.problems" of={facts.problems} />
+      <Part title={t("today.runs")}>{facts.runs.length ? <Runs of={facts.runs} /> : <p className="soft">{quiet(facts)}</p>}</Part>
+      <MoneyToday today={facts.today} month={facts.month} />
+      <LinesPart title="today.live" of={facts.deploys} />
+      <LinesPart title="today.gates" of={named(facts.at_the_gates)} />
+      <LinesPart title="today.approved" of={named(facts.approved)} />
+      <LinesPart title="today.ready" of={named(facts.ready)} />
+      {done.data?.value.tasks.length ? (
+        <Part title={t("today.done")}>
+          <ul>
+            {done.data.value.tasks.map((one) => (
+              <li key={one.id} dir="auto">
+                <Link href={`/task/${encodeURIComponent(one.id)}`}>
+                  <Plain text={one.title || one.id} />
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </Part>
+      ) : null}
+      <LinesPart title="today.aside" of={named(facts.set_aside)} />
+      <LinesPart title="today.unreadable" of={facts.unreadable} />
+      <LinesPart title="today.notes" of={facts.guards} />
+    </>
+  );
+}
+
+/** Without the task's id before its title: whoever needs it sees it on the task's page. */
+const named = (lines: readonly string[]): string[] => lines.map((one) => one.replace(/^\S+ {2}/, ""));
+
+function quiet({ daemon }: Status): string {
+  const first = daemon.waits_for[0];
+  return first ? t("runs.waits", { why: first.why || first.what }) : t("runs.none");
+}
+
+// --- what waits ------------------------------------------------------------------------------------------------
+
+function Pending({ one }: { one: PendingAnswer }): ReactNode {
+  const id = encodeURIComponent(one.task);
+  return (
+    <article className={`item ${one.kind === "failed" ? "failed" : "waits"}`} data-row tabIndex={-1}>
+      <p>
+        <Tag tone="wait">{one.kind ? t(`kind.${one.kind}`) : t("kind.word")}</Tag>
+      </p>
+      {one.task ? (
+        <>
+          <p className="title" dir="auto">
+            <Link href={one.kind === "stuck" ? `/task/${id}` : `/review/${id}`}>
+              <Plain text={one.title || one.task} />
+            </Link>
+          </p>
+          {one.reasons.length ? <Lines of={one.reasons} /> : <p className="soft">{<Plain text={one.text} />}</p>}
+          <div className="actions">
+            {one.kind === "change" && (
+              <Link className="button main" data-key="a" href={`/review/${id}?do=approve`}>
+                {t("look.and.approve")}
+              </Link>
+            )}
+            {one.kind === "change" && (
+              <Link className="button" data-key="r" href={`/review/${id}?do=retry`}>
+                {t("do.sendback")}
+              </Link>
+            )}
+            {one.kind === "failed" && (
+              <Link className="button main" data-key="r" href={`/task/${id}?do=retry`}>
+                {t("do.retry")}
+              </Link>
+            )}
+          </div>
+          {one.kind === "stuck" && <Typed commands={[one.command, ...one.others]} />}
+        </>
+      ) : (
+        <Other one={one} />
+      )}
+    </article>
+  );
+}
+
+/** About money or deploys: a button if the board has the order, and always what to type. */
+function Other({ one }: { one: PendingAnswer }): ReactNode {
+  const { busy, send } = useOrder(one.command);
+  return (
+    <>
+      <p dir="auto">
+        <Plain text={one.text} />
+      </p>
+      <div className="actions">
+        {/\bresume-deploys\b/.test(one.command) && (
+          <button type="button" className="main" disabled={busy} onClick={() => void send("deploys/pause", { paused: false })}>
+            {t("deploys.resume")}
+          </button>
+        )}
+        {/\b(raise-cap|budget)\b/.test(one.command) && (
+          <Link className="button main" href="/money">
+            {t("money.raise")}
+          </Link>
+        )}
+      </div>
+      <Typed commands={[one.command, ...one.others]} />
+    </>
+  );
+}
+
+function Typed({ commands }: { commands: string[] }): ReactNode {
+  return (
+    <details>
+      <summary>{t("at.the.terminal")}</summary>
+      <pre>{commands.filter(Boolean).join("\n")}</pre>
+    </details>
+  );
+}
+
+/** One answer is to all that is asked about a goal. */
+function byGoal(asked: readonly Asked[]): { goal: string; texts: string[] }[] {
+  const found = new Map<string, string[]>();
+  for (const one of asked) found.set(one.goal, [...(found.get(one.goal) ?? []), one.text]);
+  return [...found].map(([goal, texts]) => ({ goal, texts }));
+}
+
+function Question({ goal, texts, title }: { goal: string; texts: string[]; title: string }): ReactNode {
+  const [words, setWords] = useState("");
+  const { busy, send } = useOrder(goal);
+  return (
+    <article className="item waits" data-row tabIndex={-1}>
+      <p>
+        <Tag tone="wait">{t("kind.question")}</Tag>
+      </p>
+      {title && (
+        <p className="soft" dir="auto">
+          <Plain text={title} />
+        </p>
+      )}
+      {texts.map((text) => (
+        <p key={text} dir="auto">
+          <Plain text={text} />
+        </p>
+      ))}
+      {goal.startsWith("n-") ? (
+        <div className="actions">
+          <Link className="button main" href="/vision">
+            {t("answer.note")}
+          </Link>
+        </div>
+      ) : (
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send("answers", { id: goal, text: words, asked: texts }).then((done) => done && setWords(""));
+        }}
+      >
+        <label>
+          {t("your.answer")}
+          <textarea name={`answer ${goal}`} dir="auto" maxLength={1_000} rows={2} value={words} onChange={(event) => setWords(event.target.value)} />
+        </label>
+        <div className="actions">
+          <button type="submit" className="main" disabled={busy || !words.trim()}>
+            {t("answer")}
+          </button>
+        </div>
+      </form>
+      )}
+    </article>
+  );
+}
+
+// --- what runs, and money --------------------------------------------------------------------------------------
+
+function Runs({ of }: { of: readonly Run[] }): ReactNode {
+  return (
+    <ul>
+      {of.map((one) => (
+        <li key={one.agent + one.task} dir="auto">
+          {tOr("agent", one.agent)}
+          {one.title && ": "}
+          {one.task ? (
+            <Link href={`/task/${encodeURIComponent(one.task)}`}>
+              <Plain text={one.title || one.task} />
+            </Link>
+          ) : null}{" "}
+          <span className="soft">{one.alive ? lasting(one.seconds) : t("cut.off")}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function MoneyToday({ today, month }: { today: Amounts; month: Amounts }): ReactNode {
+  return (
+    <Part title={t("today.money")}>
+      <MoneyBar label={t("money.today")} of={today} />
+      <MoneyBar label={t("money.month")} of={month} />
+      <p>
+        <Link href="/money">{t("money.more")}</Link>
+      </p>
+    </Part>
+  );
+}

@@ -1,0 +1,137 @@
+/* The owner's word on a task: what it means, why, and once more "yes". It names the commit and the review that were read. */
+
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useRead } from "../api/reading";
+import type { Review, TaskFacts, TaskState } from "../api/types";
+import { dollars } from "../words/figures";
+import { t } from "../words/words";
+import { useOrder } from "./ordering";
+import { Lines, say, Trouble, Waiting } from "./parts";
+
+export type Ruling = "approve" | "reject" | "retry" | "cancel";
+const NEEDS_WORDS: readonly string[] = ["reject", "sendback"];
+const LONGEST = 1_000; // characters
+
+/** What can be said of a task that lies there. */
+export function rulings(state: TaskState, waits: boolean): Ruling[] {
+  if (state === "in_review") return waits ? ["approve", "retry", "reject"] : ["retry", "reject"];
+  if (state === "failed") return ["retry"];
+  return state === "backlog" ? ["cancel"] : state === "in_progress" ? ["retry", "cancel"] : [];
+}
+
+/** Which words tell of it: to send back what waits is not what "try again" is. */
+export const wordOf = (ruling: Ruling, state: TaskState): "approve" | "reject" | "retry" | "cancel" | "sendback" | "withdraw" =>
+  ruling !== "retry" ? ruling : state === "in_review" ? "sendback" : state === "in_progress" ? "withdraw" : "retry";
+
+interface Deciding {
+  id: string;
+  ruling: Ruling;
+  files?: string;
+  why: string;
+  setWhy: (words: string) => void;
+  end: () => void;
+}
+
+export function Decide(asked: Deciding): ReactNode {
+  const id = encodeURIComponent(asked.id);
+  const review = useRead<Review>(`tasks/${id}/review`);
+  const facts = useRead<TaskFacts>(`tasks/${id}`);
+  if (review.error && !review.data) return <Trouble problem={review.error} />;
+  if (!review.data || !facts.data) return <Waiting />;
+  return <Form {...asked} review={review.data.value} tag={review.data.tag} facts={facts.data.value} />;
+}
+
+interface Known extends Deciding {
+  review: Review;
+  tag: string;
+  facts: TaskFacts;
+}
+
+function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known): ReactNode {
+  const [shown] = useState(tag); // of the review that was there when this was asked
+  const { busy, send } = useOrder(`${ruling} ${tag}`);
+  const begin = useRef<HTMLElement | null>(null);
+  useEffect(() => begin.current?.focus(), []);
+  const word = wordOf(ruling, review.state);
+  const needsWords = NEEDS_WORDS.includes(word);
+  const isStale = ruling === "approve" && shown !== tag;
+
+  async function press(): Promise<void> {
+    if (needsWords && !why.trim()) {
+      begin.current?.focus();
+      say(t("why.first"), true);
+      return;
+    }
+    const body = { ruling, commit: review.commit, why };
+    if (await send(`tasks/${encodeURIComponent(id)}/rulings`, body, { "If-Match": tag })) end();
+  }
+
+  return (
+    <form
+      className="decide"
+      aria-label={t(`ask.${word}`)}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void press();
+      }}
+    >
+      {word === "approve" ? (
+        <>
+          <h2 tabIndex={-1} ref={(one) => void (begin.current = one)}>
+            {t("ask.approve")}
+          </h2>
+          <p>{[t("commit", { commit: review.commit.slice(0, 8) }), files, facts.cost.spent ? t("cost.so.far", { amount: dollars(facts.cost.spent) }) : ""].filter(Boolean).join(" · ")}</p>
+          {review.evidence.not_seen?.length ? (
+            <>
+              <p className="tag wait">{t("not.seen")}</p>
+              <Lines of={review.evidence.not_seen} />
+            </>
+          ) : (
+            <p className="soft">{t("not.seen.none")}</p>
+          )}
+        </>
+      ) : (
+        <>
+          <p>{t(`means.${word}`)}</p>
+          <label>
+            {needsWords ? t("why") : t("why.if")}
+            <textarea ref={(one) => void (begin.current = one)} dir="auto" maxLength={LONGEST} rows={3} value={why} onChange={(event) => setWhy(event.target.value)} />
+          </label>
+        </>
+      )}
+      {isStale && <p className="tag bad">{t("moved.on")}</p>}
+      <div className="actions">
+        <button type="submit" className={ruling === "approve" ? "main" : "main grave"} disabled={busy || isStale}>
+          {t(`yes.${word}`, { commit: review.commit.slice(0, 8) })}
+        </button>
+        <button type="button" onClick={end}>
+          {t("not.yet")}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The bar below a task: what can be said of it, and what is being said. */
+export function Actions({ id, state, waits, files, first }: { id: string; state: TaskState; waits: boolean; files?: string; first?: Ruling }): ReactNode {
+  const can = rulings(state, waits);
+  const [asked, setAsked] = useState<Ruling | null>(first && can.includes(first) ? first : null);
+  const [why, setWhy] = useState(""); // stays when something else is asked, or the task has moved
+  const now = asked && can.includes(asked) ? asked : null;
+  if (!can.length) return null;
+  return (
+    <section className="bar" aria-label={t("your.word")} onKeyDown={(event) => event.key === "Escape" && setAsked(null)}>
+      {now ? (
+        <Decide key={now} id={id} ruling={now} files={files} why={why} setWhy={setWhy} end={() => setAsked(null)} />
+      ) : (
+        <div className="actions">
+          {can.map((ruling) => (
+            <button key={ruling} type="button" className={ruling === "approve" ? "main" : ""} data-key={{ approve: "a", reject: "r", retry: "", cancel: "" }[ruling]} onClick={() => setAsked(ruling)}>
+              {t(`do.${wordOf(ruling, state)}`)}
+            </button>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,38 @@
+/* An order of the owner's: sent once, what came of it is said, and all is read again. */
+
+import { useMemo, useState } from "react";
+import { newKey, order, Problem } from "../api/ask";
+import { readAgain } from "../api/reading";
+import type { Done } from "../api/types";
+import { t } from "../words/words";
+import { say } from "./parts";
+
+interface Ordering {
+  busy: boolean;
+  send: (name: string, body: unknown, headers?: Record<string, string>, method?: "POST" | "PUT") => Promise<boolean>;
+}
+
+/** `form`: what the order is about; pressed twice for the same it is done once. */
+export function useOrder(form: string): Ordering {
+  const [busy, setBusy] = useState(false);
+  const [sent, setSent] = useState(0);
+  const key = useMemo(newKey, [form, sent]);
+  async function send(name: string, body: unknown, headers: Record<string, string> = {}, method: "POST" | "PUT" = "POST"): Promise<boolean> {
+    setBusy(true);
+    try {
+      const done = await order<Partial<Done>>(name, body, { "Idempotency-Key": key, ...headers }, method);
+      setSent(sent + 1);
+      await readAgain();
+      say([done.told, done.next].filter(Boolean).join("; ") || t("done"));
+      return true;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 409 || error.status === 412) await readAgain();
+      say(error.status === 404 ? t("not.offered") : error.message || t("no.answer"), true);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  }
+  return { busy, send };
+}
