@@ -146,7 +146,8 @@ class BoxDriver:
         folder = self._data / f"data-{place}"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            hand_over(folder)
+            if not any(folder.iterdir()):  # what a box has written there is its own already, and one may be at it now
+                hand_over(folder)
         except OSError as error:
             raise EngineAway(f"{folder} cannot be made ({error.strerror}); make room there") from None
         fault_point("deploy.volumes")
