@@ -1,7 +1,7 @@
 """Two pictures for the documentation: a message as Discord shows it on a phone, and the day's picture at its width.
 
-`python -m tests.discord.pictures FOLDER`, where `FOLDER` is what a local webhook kept (simulators/discord): the newest
-message with a picture. Discord's own client is not asked: its look is imitated, its words and their order are not.
+`python -m tests.discord.pictures FOLDER HOME`: of what a local webhook kept (simulators/discord), the newest message
+with a picture; the home's path is shown as H. Discord is not asked: its look is imitated, words and their order are not.
 """
 
 from __future__ import annotations
@@ -54,23 +54,23 @@ def _shown(text: str) -> str:
     return re.sub(r"(?m)^- ", "• ", found)
 
 
-def draw(folder: Path) -> None:
+def draw(folder: Path, home: str) -> None:
     from playwright.sync_api import sync_playwright
 
     image = max(folder.glob("*.png"))
-    message = json.loads((folder / f"{image.name.partition('-')[0]}.json").read_text("utf-8"))
+    message = json.loads((folder / f"{image.name.partition('-')[0]}.json").read_text("utf-8").replace(home, "H"))
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path="/usr/bin/chromium")
         shown = browser.new_page(viewport={"width": PHONE, "height": 844})
         shown.set_content(page(message, image.read_bytes()))
-        shown.screenshot(path=PICTURES / "discord-day.png", full_page=True)
+        shown.locator("main").screenshot(path=PICTURES / "discord-day.png")
         source = base64.b64encode(image.read_bytes()).decode()
         shown.set_content(f"<body style='margin:0'><img style='width:100%' src='data:image/png;base64,{source}'>")
-        shown.screenshot(path=PICTURES / "day-on-a-phone.png", full_page=True)
+        shown.locator("img").screenshot(path=PICTURES / "day-on-a-phone.png")
         browser.close()
     for path in (PICTURES / "discord-day.png", PICTURES / "day-on-a-phone.png"):
         assert path.stat().st_size < MOST, path
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]))
+    draw(Path(sys.argv[1]), sys.argv[2])
