@@ -1,7 +1,7 @@
 """Two pictures for the documentation: a message as Discord shows it on a phone, and the day's picture at its width.
 
 `python -m tests.discord.pictures FOLDER HOME`: of what a local webhook kept (simulators/discord), the newest message
-with a picture; the home's path is shown as H. Discord is not asked: its look is imitated, words and their order are not.
+with a picture; the home's path is shown as H. Discord's look is imitated, words and their order are not.
 """
 
 from __future__ import annotations
