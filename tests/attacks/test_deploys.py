@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.shared.sandbox.kept_box import KeptBox
+from sisimpur.agents.devops.drivers.kept_box import KeptBox
 from tests.docker_scene import free_port, within
 from tests.journey.deploy_scene import DeployHome
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from sisimpur.agents.devops.drivers.command_driver import OF_A_COMMIT, Files, built_how
 from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed, holder, is_taken
+from sisimpur.agents.devops.drivers.kept_box import FOLDER, BoxOrder, KeptBox
 from sisimpur.agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import Place, Running
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.sandbox.box import Box, hand_over
 from sisimpur.shared.sandbox.box_job import Job, JobLimits, Mount, base_python, python_mounts
-from sisimpur.shared.sandbox.kept_box import FOLDER, BoxOrder, KeptBox
 from sisimpur.shared.system.fault import fault_point
 
 PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -31,7 +31,7 @@ from sisimpur.shared.system.paths import read_text, write_text
 FOLDER, DATA, LOG = "/site", "/data", "/run/log"  # as the box sees them
 LOGGED = f'exec >>{LOG} 2>&1 && exec "$@"'
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {} import main; sys.exit(main(*sys.argv[1:]))"
-ROOT = Path(__file__).absolute().parents[3]  # where our packages are imported from
+ROOT = Path(__file__).absolute().parents[4]  # where our packages are imported from
 BEGINS_WITHIN, POLITE, LAST_BREATH, BEAT = 20.0, 5.0, 10.0, 0.05  # seconds
 YEARS = 1e9  # seconds
 MOST_CONNECTIONS = 256
