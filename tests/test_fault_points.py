@@ -210,6 +210,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
     "shared/repo/objects": "who runs a command passes the points",
     "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
+    "agents/devops/drivers/kept_box": "BoxDriver passes deploy.stopped and deploy.started; its lock finds it",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
     "agents/devops/docker/docker_engine:build": (
         "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends"

@@ -38,6 +38,8 @@ def make_driver(
         case "none":
             return None
         case "command":
+            if deploy.is_boxed:
+                return _boxed(records, files, stopping)
             from sisimpur.agents.devops.drivers.command_driver import CommandDriver
 
             return CommandDriver(deploy, files, home.releases, records.clock, _user(records), stop=stopping)
@@ -102,8 +104,22 @@ def _files(records: Records, mirror: Mirror) -> ReleaseFiles:
     deploy, home = records.settings.target.file.deploy, records.home
     if deploy.driver != "command":
         return ReleaseFiles(mirror, home.releases)
+    from sisimpur.shared.sandbox.box import hand_over
+
     user = _user(records)
-    return ReleaseFiles(mirror, user.releases, home.releases, user.own)
+    return ReleaseFiles(mirror, user.releases, home.releases, hand_over if deploy.is_boxed else user.own)
+
+
+def _boxed(records: Records, files: ReleaseFiles, stopping: Callable[[], bool]) -> Driver:
+    from sisimpur.agents.devops.drivers.box_driver import BoxDriver
+    from sisimpur.shared.sandbox.box import Stoppable, find_box
+
+    home, deploy = records.home, records.settings.target.file.deploy
+
+    def box() -> Stoppable:
+        return Stoppable(find_box(home.temporary), stopping)
+
+    return BoxDriver(deploy, files, home.releases, files.folder, box)
 
 
 def _user(records: Records) -> CommandUser:

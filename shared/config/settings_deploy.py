@@ -45,22 +45,23 @@ Capability = Literal[  # of a container; the engine's usual ones but for raw pac
 CAPABILITIES: tuple[str, ...] = get_args(Capability)
 
 
-DRIVERS_OF: Mapping[str, tuple[str, ...]] = {  # a key -> the drivers that heed it; all others are heeded by each
+# A key -> the drivers that heed it; all others are heeded by each. "box": command, which runs in a box of ours.
+DRIVERS_OF: Mapping[str, tuple[str, ...]] = {
     "dockerfile": ("dockerfile",),
     "compose_file": ("compose",),
     "service": ("compose",),
     "container_port": ("compose", "dockerfile"),
-    "memory": ("compose", "dockerfile"),
+    "memory": ("box", "compose", "dockerfile"),
     "cpus": ("compose", "dockerfile"),
     "capabilities": ("dockerfile",),
     "volumes": ("dockerfile",),
-    "build": ("command",),
-    "start": ("command",),
+    "build": ("box", "command"),
+    "start": ("box", "command"),
     "running": ("command",),
     "logs": ("command",),
     "unsandboxed": ("command",),
     "run_as": ("command",),
-    "releases": ("command",),
+    "releases": ("box", "command"),
 }
 INSTEAD = {  # how else it is said
     ("compose", "volumes"): "name volumes in the compose file",
@@ -72,13 +73,13 @@ INSTEAD = {  # how else it is said
 
 WRITE = (
     "write `run_as: USER` below `deploy:` in config/targets, or `unsandboxed: yes` if that may be the daemon's own,"
-    " who can read its keys"
+    " who can read its keys; or leave `running` and `logs` out and name a `port`: then `start` runs in a box"
 )
 
 
 class PlaceSettings(SettingsPart):
     port: int = Field(strict=True, default=0, ge=0, le=65_535)
-    """The port on this machine, 127.0.0.1 only, where it can be reached; needed with compose and dockerfile."""
+    """The port on this machine, 127.0.0.1 only, where it can be reached; needed with containers and in a box."""
     url: str = Field(default="", max_length=500, pattern=r"^(https?://[^\s]+)?$", examples=["http://127.0.0.1:8001"])
     """Where its pages are asked for; empty: http://127.0.0.1:PORT."""
     env: Mapping[EnvName, str] = Field(default_factory=dict)
@@ -94,9 +95,9 @@ class PlaceSettings(SettingsPart):
     build: Argv = ()
     """With command: makes a version ready; it and `start` may use {commit}, {folder} (its files) and {place}."""
     start: Argv = ()
-    """With command: makes that version what runs, and returns."""
+    """With command: makes that version what runs, and returns. In a box: is what runs, and stays; its port is PORT."""
     running: Argv = ()
-    """With command: prints the commit that runs, or nothing."""
+    """With command: prints the commit that runs, or nothing. Without it `start` runs in a box."""
     logs: Argv = ()
     """With command: prints the newest lines of its log."""
 
@@ -147,15 +148,24 @@ class DeploySettings(SettingsPart):
         """Who runs commands of a deploy, for people; empty where containers seal off what was merged."""
         if self.driver != "command":
             return ""
+        if self.is_boxed:
+            return "in a box, of which one port is let through"
         other = (
             f"as the user {self.run_as}, in no box" if self.run_as else "in no box, as the daemon's user (unsandboxed)"
         )
         return self.refused or other
 
     @property
+    def is_boxed(self) -> bool:
+        """Tell whether commands run in a box of ours: no other user is named, and nothing of this machine is asked."""
+        is_free = self.unsandboxed == "yes" or self.run_as
+        asks = any(place.running or place.logs for place in self.places.values())
+        return self.driver == "command" and not is_free and not asks
+
+    @property
     def refused(self) -> str:
         """Say why nothing is deployed by commands, and what to write; empty: it is."""
-        if self.driver != "command" or self.unsandboxed == "yes" or self.run_as:
+        if self.driver != "command" or self.unsandboxed == "yes" or self.run_as or self.is_boxed:
             return ""
         return "nothing is deployed: its commands would run what was merged in no box; " + WRITE
 
@@ -177,9 +187,9 @@ class DeploySettings(SettingsPart):
         yield from self._idle(self, "")
         for name, place in self.places.items():
             yield from self._idle(place, f"{name}.")
-            if self.driver == "command" and not (place.start and place.running):
-                yield f"{name} needs the commands `start` and `running`"
-            if self.driver != "command" and not place.port:
+            if self.driver == "command" and not (place.start and (place.running or self.is_boxed)):
+                yield f"{name} needs the command `start`" + ("" if self.is_boxed else " and `running`")
+            if (self.driver != "command" or self.is_boxed) and not place.port:
                 yield f"{name} needs a port"
             yield from _saved_in_vain(name, place)
         ports = [place.port for place in self.places.values() if place.port]
@@ -189,14 +199,16 @@ class DeploySettings(SettingsPart):
     def _idle(self, part: SettingsPart, prefix: str) -> Iterator[str]:
         """List what was written, and would do nothing with this driver."""
         for key, field in type(part).model_fields.items():
-            drivers = DRIVERS_OF.get(key, (self.driver,))
-            if self.driver not in drivers and getattr(part, key) != field.get_default(call_default_factory=True):
+            kind = "box" if self.is_boxed else self.driver
+            drivers = DRIVERS_OF.get(key, (kind,))
+            if kind not in drivers and getattr(part, key) != field.get_default(call_default_factory=True):
                 how = INSTEAD.get((self.driver, key), "take it out")
                 yield f"`{prefix}{key}` does nothing with `driver: {self.driver}`: {how} (it is for {_or(drivers)})"
 
 
 def _or(names: tuple[str, ...]) -> str:
-    return " or ".join(names)
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _saved_in_vain(name: str, place: PlaceSettings) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,7 +50,7 @@ class Job:
     `box_uid()`. `pulse`: asked every few seconds if `stall` is limited; another answer than before shows that something
     happens, where it cannot be seen on the box itself. `channel`: a descriptor from 10 on that the command inherits
     under its number. Such a command serves many tasks: what its writable mounts take is counted by whoever speaks to
-    it.
+    it. `port`: of the box's own loopback; connections come to it by the channel, which the command does not inherit.
     """
 
     command: tuple[str, ...]
@@ -63,6 +64,12 @@ class Job:
     under: Mapping[str, Path] = field(default_factory=dict)
     pulse: Callable[[], object] | None = field(default=None, compare=False)
     channel: int | None = None
+    port: int = 0
+
+
+def base_python() -> Path:
+    """Name our own interpreter, without the packages of ours: a box may see it."""
+    return Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
 
 
 def python_mounts(interpreter: Path) -> tuple[Mount, ...]:

@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +22,7 @@ from sisimpur.shared.machine.charging import Charge, charge_run, opened
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.sandbox.box_calls import MACHINES, box_filter
 from sisimpur.shared.sandbox.box_group import find_groups, took_too_much
-from sisimpur.shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
+from sisimpur.shared.sandbox.box_job import MB, Job, JobLimits, Mount, base_python, python_mounts
 from sisimpur.shared.sandbox.box_root import (
     NOBODY,
     hand_over,
@@ -88,7 +87,7 @@ class Bubblewrap:
         self._search = search
         self._bwrap = self._program("bwrap")
         self.version = self._version()
-        self._python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+        self._python = base_python()
         if platform.machine() not in MACHINES:
             raise Misconfigured(f"the system calls of a {platform.machine()} machine are not known")
         self._filter = box_filter(platform.machine())
@@ -168,8 +167,10 @@ class Bubblewrap:
 
     def _mounts(self, job: Job) -> tuple[Mount, ...]:
         found = [Mount(self._ours, OURS), *job.mounts]
+        if job.meter is not None or job.port:
+            found += python_mounts(self._python)
         if job.meter is not None:
-            found += [*python_mounts(self._python), Mount(job.meter, METER_SOCKET)]
+            found.append(Mount(job.meter, METER_SOCKET))
         for mount in (*found, *(Mount(source, target) for target, source in job.under.items())):
             if not mount.source.exists():
                 raise Refused(f"{mount.source} does not exist; the box cannot show it as {mount.target}")
@@ -209,6 +210,8 @@ class Bubblewrap:
         return (self._program("prlimit"), "--nofile=1024", "--core=1", *sizes, "--", "nice", "-n", NICE, *behind)
 
     def _forwarded(self, job: Job) -> tuple[str, ...]:
+        if job.port:
+            return (str(self._python), "-I", f"{OURS}/box_forward.py", str(job.port), str(job.channel))
         if job.meter is None:
             return ()
         return (str(self._python), "-I", f"{OURS}/box_forward.py", str(METER_PORT), METER_SOCKET)

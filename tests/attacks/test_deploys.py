@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from sisimpur.agents.devops.drivers.kept_box import KeptBox
+from tests.docker_scene import free_port, within
 from tests.journey.deploy_scene import DeployHome
 
 KEY = "ANTHROPIC_API_KEY=sk-ant-canary-canary-canary"
@@ -115,3 +117,32 @@ def test_versions_lie_outside_of_the_home(attacked: Attacked) -> None:
     home = attacked.stage.home
     assert not home.releases.exists() or not any(path.is_dir() for path in home.releases.iterdir())
     assert any(path.is_dir() for path in home.root.with_name(f"{home.root.name}.releases").iterdir())
+
+
+def test_in_a_box_it_builds_and_runs_and_reads_no_key(attacked: Attacked, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither word, but a port: the commit's own script looks for the key at each step, and for the daemon's files."""
+    port = free_port()
+    target = attacked.stage.home.targets / "site.yaml"
+    key = attacked.stage.home.config / ".env"
+    key.write_text(f"{KEY}\n")
+    key.chmod(0o600)
+    target.write_text(
+        f"{target.read_text().partition('deploy:')[0]}deploy:\n  driver: command\n  production:\n    port: {port}\n"
+        f'    build: [sh, -c, "cat {key} > got; true"]\n'
+        f'    start: [sh, -c, "cat {key} >> /data/got; cat got >> /data/got; echo so far; exec sleep 600"]\n'
+        f"health: {{pages: [], watch_minutes: 0, grace: 0, every: 0.1}}\n"
+    )
+    box = KeptBox(attacked.stage.home.releases / "production.box")
+    try:
+        assert attacked.type("deploy", "--commit", attacked.commit()) == 0
+        assert box.found()
+        got = attacked.stage.home.root.with_name(f"{attacked.stage.home.root.name}.releases") / "data-production/got"
+        assert within(10, lambda: "so far" in box.log(9))
+        assert [line for line in box.log(9) if "No such file" in line]
+        assert got.read_text() == ""
+        for view in ("doctor", "status"):
+            capsys.readouterr()
+            attacked.type(view)
+            assert "in a box, of which one port is let through" in capsys.readouterr().out
+    finally:
+        box.end(hurry=True)

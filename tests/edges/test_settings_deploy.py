@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sisimpur.shared.config.settings import TargetFile
+from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system.strict_yaml import parse
 
@@ -107,7 +108,7 @@ def test_what_a_place_says_in_vain_is_refused(driver: str, place: str, told: str
         ("dockerfile", "compose_file: other.yml", "compose"),
         ("dockerfile", "service: api", "compose"),
         ("command", "container_port: 80", "compose or dockerfile"),
-        ("command", "memory: 64", "compose or dockerfile"),
+        ("command", "memory: 64", "box, compose or dockerfile"),
         ("command", "cpus: 2", "compose or dockerfile"),
     ],
 )
@@ -143,3 +144,33 @@ def test_pages_need_an_address() -> None:
         parse(text, "f.yaml").as_type(TargetFile)
     for told in (text.replace("[b]", "[b], port: 8001"), text.replace("[{path: /}]", "[]")):
         assert parse(told, "f.yaml").as_type(TargetFile)
+
+
+def by_commands(place: str, word: str = "") -> DeploySettings:
+    text = f"repo: x\ndeploy:\n  driver: command\n  {word}\n  production: {{{place}}}\nhealth: {{pages: []}}\n"
+    return parse(text, "f.yaml").as_type(TargetFile).deploy
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [("start: [go]", "production needs a port"), ("port: 8002", "production needs the command `start`")],
+)
+def test_a_box_needs_a_start_and_a_port(place: str, told: str) -> None:
+    with pytest.raises(Misconfigured, match=told):
+        by_commands(place)
+
+
+def test_only_what_asks_nothing_of_the_machine_runs_in_a_box() -> None:
+    assert by_commands("start: [go], port: 8002").is_boxed
+    assert not by_commands("start: [go], port: 8002").refused
+    for more in ("running: [see]", "running: [see], logs: [tail]"):
+        assert not by_commands(f"start: [go], port: 8002, {more}").is_boxed
+        assert "then `start` runs in a box" in by_commands(f"start: [go], port: 8002, {more}").refused
+
+
+@pytest.mark.parametrize("word", ["unsandboxed: yes", "run_as: site"])
+def test_a_word_of_the_owners_leaves_the_box(word: str) -> None:
+    settings = by_commands("start: [go], running: [see], port: 8002", word)
+    assert not settings.is_boxed
+    assert not settings.refused
+    assert "in no box" in settings.as_whom

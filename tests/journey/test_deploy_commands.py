@@ -417,6 +417,7 @@ def test_there_is_an_example_of_each_driver() -> None:
         ["dockerfile"],
         ["compose"],
         ["command"],
+        ["command"],
         ["dockerfile"],
     ]
 

@@ -14,7 +14,9 @@ from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.pulls import prs
 from sisimpur.cli.views.show import show
+from sisimpur.cli.views.target import proposed
 from sisimpur.cli.wiring.records import open_records
+from sisimpur.shared.repo.git import Remote
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import (
     FILES,
@@ -27,7 +29,7 @@ from tests.journey.gated import (
     fix,
     suite,
 )
-from tests.journey.stage import APPROVES, CODES, Stage, git, goals_of, plans, reads, task
+from tests.journey.stage import APPROVES, CODES, Stage, git, goals_of, plans, reads, repository, task
 
 
 @pytest.fixture
@@ -67,6 +69,30 @@ def test_what_is_tested_and_approved_is_merged(stage: Callable[..., Stage]) -> N
     assert day.forge("show", "main:app.py") == RIGHT.strip()
     assert day.forge("rev-parse", f"{pull.merge_sha}^{{tree}}") == day.forge("rev-parse", f"{pull.head_sha}^{{tree}}")
     assert "agent/" not in day.forge("branch", "--list")
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n"
+
+
+def test_what_no_box_gets_keeps_nothing_else_from_being_merged(stage: Callable[..., Stage], tmp_path: Path) -> None:
+    """A submodule, a file of Git LFS, a link that leads out: the owner's repository is no dead end for them."""
+    day = stage()
+    repository(tmp_path / "library")
+    site = tmp_path / "site"
+    git(site, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(tmp_path / "library"), "lib")
+    (site / ".gitattributes").write_text("*.psd filter=lfs diff=lfs merge=lfs -text\n")
+    (site / "logo.psd").write_text(POINTER)
+    (site / "out").symlink_to("/etc/hostname")
+    git(site, "-c", "filter.lfs.clean=cat", "-c", "filter.lfs.required=false", "add", "-A")
+    git(site, "commit", "-q", "-m", "odd")
+    odd = git(site, "ls-tree", "HEAD", "lib", "logo.psd", "out", ".gitmodules")
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+    assert day.forge("show", "main:app.py") == RIGHT.strip()
+    assert day.forge("ls-tree", "main", "lib", "logo.psd", "out", ".gitmodules") == odd
+    told = proposed(day.home, Remote(str(site)), "main")
+    for words in ("submodules (.gitmodules): are not", "Git LFS (.gitattributes): files", "out (a symbolic link that"):
+        assert words in told
 
 
 # --- the owner's queue ---------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@
       logs: [journalctl, --user, -q, -n, "200", -u, site-staging]
 
 They run in no box: what was merged runs as the user whom `run_as` names, or, if the owner writes `unsandboxed: yes`, as
-ours. Without one of the two nothing is built or started (see CommandUser). A command ends with all that it started
+ours. Without one of the two nothing is built or started (see CommandUser); the third way, a box, is box_driver.py. A
+command ends with all that it started
 in its own process group, so whatever goes on running belongs to a service manager, as above, or to a session that it
 got before the command ended: `subprocess.Popen(argv, start_new_session=True, stdout=a_file, ...)` in a start script
 keeps that order, `setsid program &` in a shell does not always.
@@ -32,7 +33,7 @@ from typing import Protocol
 
 from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release, ReleaseFailed
 from sisimpur.agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
-from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.config.settings_deploy import DeploySettings, PlaceSettings
 from sisimpur.shared.model.deployment import FEWEST, Place, Running
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import seen_before
@@ -190,7 +191,9 @@ class CommandDriver:
         """The owner's command runs again if it was cut: it has to lead to the same end."""
         self._user.check()
         folder, command = self._files.of(release.commit), self._commands[release.place]["build"]
-        if not command or self._files.built(release.commit, release.place) == (how := self._how(release.place)):
+        if not command or self._files.built(release.commit, release.place) == (
+            how := built_how(self._settings.places[release.place])
+        ):
             return
         done = self._run(command, release, folder, self._stop)
         fault_point("deploy.built")
@@ -268,11 +271,6 @@ class CommandDriver:
         found = [commit for commit in {*self._files.known, *more} if commit.startswith(said)]
         return found[0] if len(found) == 1 else said
 
-    def _how(self, place: Place) -> str:
-        """Digest of the command that builds and of what the owner's config gives it; none of its words."""
-        words = [self._commands[place]["build"].argv, sorted(self._settings.places[place].env.items())]
-        return hashlib.sha256(json.dumps(words).encode()).hexdigest()
-
     def _run(
         self, command: OwnerCommand, release: Release, folder: Path, stop: Callable[[], bool] = lambda: False
     ) -> Finished:
@@ -329,6 +327,11 @@ class CommandDriver:
             return read_text(self._folder / f"{place}.log-before").splitlines()
         except FileNotFoundError:
             return ()
+
+
+def built_how(place: PlaceSettings) -> str:
+    """Digest of the command that builds and of what the owner's config gives it; none of its words."""
+    return hashlib.sha256(json.dumps([place.build, sorted(place.env.items())]).encode()).hexdigest()
 
 
 def _commands(place: Place, settings: DeploySettings) -> Mapping[str, OwnerCommand]:

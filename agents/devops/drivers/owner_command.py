@@ -65,6 +65,9 @@ class OwnerCommand:
         if is_named and not HOLE.search(self.program) and shutil.which(self.program, path=given.env["PATH"]) is None:
             raise self._wrong(f"there is no program {self.program[:100]!r} here, or it may not be started")
 
+    def filled(self, fill: Mapping[str, str]) -> tuple[str, ...]:
+        return tuple(HOLE.sub(lambda hole: fill[hole[1]], word) for word in self.argv)
+
     def run(
         self,
         fill: Mapping[str, str],
@@ -76,7 +79,7 @@ class OwnerCommand:
         merge: bool = True,
     ) -> Finished:
         """Run to the end, however that is. Stopping: it was cut for that. Misconfigured: it cannot be started."""
-        argv = [*given.before, *(HOLE.sub(lambda hole: fill[hole[1]], word) for word in self.argv)]
+        argv = [*given.before, *self.filled(fill)]
         if stop():
             raise Stopping(f"the program is being stopped: {self.name} is not begun")
         watch: process.Watch = lambda _pid, _printed: "stopped" if stop() else None  # noqa: E731
@@ -93,6 +96,8 @@ class OwnerCommand:
         how = f"ended with {done.code}" if done.code >= 0 else f"was ended by signal {-done.code}"
         if done.end == "timed out":
             how = f"was not done after {done.seconds / 60:.3g} minutes"
+        elif done.end != "exited":
+            how = f"took more than its box may ({done.end})"
         said = tail(given.secrets.clean(done.text + done.errors.decode("utf-8", "replace")))
         return f"`{self.name}` {how}" + (f"; it said:\n{said}" if said else "; it said nothing")
 
