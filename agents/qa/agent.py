@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
-from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
+from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, reach, uncovered_changes, unproven
@@ -33,6 +33,7 @@ from sisimpur.shared.model.work import Branch, Measure, Run, TaskSpec
 from sisimpur.shared.system.log import Log
 
 MOST_FAILURES = 20
+MOST_STILL = 3  # of tests that failed before, too
 LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
 
 
@@ -248,6 +249,7 @@ class Qa:
             new_tests=tuple(sorted(runs.new_tests)),
             proving=proving(task, runs, subject.places),
             failures=_failures(runs),
+            still=_still(task, runs, self.mends(task.id)),
             flaky=tuple(sorted(runs.flaky)),
             problems=(*found, *([less] if less else [])),
             covered=change.covered,
@@ -331,6 +333,14 @@ def _failures(runs: Runs) -> tuple[Failure, ...]:
     found += [failure for failure in restored if failure.test not in known | told]
     first = {failure.text.partition("\n\n")[0]: failure.test for failure in reversed(found)}
     return tuple(sorted(found, key=lambda one: one.test not in first.values())[:MOST_FAILURES])
+
+
+def _still(task: TaskSpec, runs: Runs, sought: str) -> tuple[Failure, ...]:
+    """Tests that fail as before: what the task names first, and of a red base not all."""
+    known = runs.base.of("failed") if runs.change.is_whole else frozenset()
+    words = f"{sought}\n{task.title}\n{task.description}"
+    named = [one for one in runs.change.failures if one.test in known - runs.flaky]
+    return tuple(sorted(named, key=lambda one: bare_name(one.test) not in words)[:MOST_STILL])
 
 
 def _output(runs: Runs) -> str:

@@ -963,6 +963,8 @@ def test_a_suite_that_is_red_on_main_excuses_what_was_red_and_nothing_else(tmp_p
     found = stage.given_change({"shop.py": ROUNDED, "tests/test_more.py": NEW.replace("sum()", "more()")}).check()
     assert (found.problems, found.failed, found.failing_before) == ((), 1, 1)
     assert list(found.compared.told()) == [("failed before the change, fails now", found.compared.still)]
+    assert found.failures == () and [one.test for one in found.still] == ["tests/test_cents.py::test_cents"]
+    assert found.still[0].text.startswith("AssertionError"), "why, also of what the change is not to blame for"
     worse = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
     assert [one.tests for one in worse.problems if one.rule == "a test fails"] == [(SUM,)]
 
@@ -1134,6 +1136,7 @@ def test_what_is_to_mend_a_test_has_to_mend_that_very_test(tmp_path: Path, shop:
     evidence = stage.check(task=MEND)
     assert rules(evidence.problems) == rules(evidence.needing("correct")) == found
     assert all(problem.tests == (SUM,) for problem in evidence.problems)
+    assert all("it does not pass: AssertionError" in problem.text for problem in evidence.problems), "and why"
     assert rules(stage.check(task=replace(MEND, id="20261121-u2")).problems) == (), "that one is about something else"
 
 
