@@ -10,6 +10,7 @@ from typing import Protocol
 
 from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
+from sisimpur.agents.qa.analysis.silent import echoed, silent
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
@@ -27,7 +28,7 @@ from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.change import paths_of
 from sisimpur.shared.model.errors import BrokenSetup, Refused
-from sisimpur.shared.model.evidence import NO_LINES, Evidence, Failure, Figure, Problem, SuiteRun
+from sisimpur.shared.model.evidence import EDGE, NO_LINES, UNCHANGED, Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.work import Branch, Measure, Run, TaskSpec
 from sisimpur.shared.system.log import Log
@@ -113,7 +114,8 @@ class Qa:
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = self._by_tools(replace(evidence, problems=(*evidence.problems, *less)), subject)
         ours = OurTests(written, unrun, newly_run(runs.base, runs.change, subject.about) or {})
-        return self._told(run, self._held(self._tried(evidence, subject, gathering, ours), gathering, runs, written))
+        evidence = self._held(self._tried(evidence, subject, gathering, ours), gathering, runs, written)
+        return self._told(run, self._unasked(evidence, gathering, task, written))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
@@ -306,6 +308,23 @@ class Qa:
         less = tried.untested_edge if is_asked else None
         found = (*evidence.problems, less) if less else evidence.problems
         return replace(evidence, unheld=tried.unheld, faults=tried.told, problems=found)
+
+    def _unasked(self, evidence: Evidence, gathering: Gathering, task: TaskSpec, written: Collection[str]) -> Evidence:
+        """What only a reading of the code shows. QA is asked for a test of it once; then the reviewer hears of it."""
+        subject = gathering.subject
+        if evidence.is_red or evidence.needing("write tests") or subject.about:
+            return evidence
+        code, tests = (
+            {one.path: gathering.texts(one.path) for one in changes if one.mode_new and one.path.endswith(".py")}
+            for changes in (subject.touched.code, subject.touched.tests)
+        )
+        code = {path: both for path, both in code.items() if path not in subject.touched.same}
+        words = "\n".join((task.title, task.description, *task.acceptance))
+        found = [*silent(code, subject.alters_nothing), *echoed(code, tests, words)]
+        if found and written:
+            return replace(evidence, unheld=(*evidence.unheld, *found))
+        less = (Problem(UNCHANGED if subject.alters_nothing else EDGE, "; ".join(found), "write tests"),)
+        return replace(evidence, problems=(*evidence.problems, *less)) if found else evidence
 
     def _told(self, run: Run, evidence: Evidence) -> Evidence:
         rules = [problem.rule for problem in evidence.problems]
