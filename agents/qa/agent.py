@@ -320,7 +320,7 @@ class Qa:
         )
         code = {path: both for path, both in code.items() if path not in subject.touched.same}
         words = "\n".join((task.title, task.description, *task.acceptance))
-        found = [*silent(code, subject.alters_nothing), *echoed(code, tests, words)]
+        found = [*silent(code, subject.alters_nothing, words), *echoed(code, tests, words)]
         if found and written:
             return replace(evidence, unheld=(*evidence.unheld, *found))
         less = (Problem(UNCHANGED if subject.alters_nothing else EDGE, "; ".join(found), "write tests"),)

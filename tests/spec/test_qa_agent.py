@@ -20,7 +20,7 @@ from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.coverage_checker import reach
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
-from sisimpur.shared.model.evidence import EDGE, Evidence, SuiteRun, is_test_file, rules
+from sisimpur.shared.model.evidence import EDGE, UNCHANGED, Evidence, SuiteRun, is_test_file, rules
 from sisimpur.shared.model.work import Branch, Run, TaskKind, TaskSpec
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
@@ -895,6 +895,31 @@ def test_a_value_that_no_test_holds_is_only_told(stage: Stage) -> None:
     apart = ROUNDED.replace("prices), 2", "prices), 7")
     found = stage.given_change({"shop.py": apart, "tests/test_shop.py": NEW}).check()
     assert found.problems == () and found.unheld == ("no test notices if line 2 of shop.py is another: 7 became 8",)
+
+
+LIMITED = "def total(prices):\n    if len(prices) > 90:\n        raise ValueError\n    return sum(prices)\n"
+MANY = OLD + "\ndef test_many():\n    assert total([1] * 89) == 89\n"
+
+
+def test_a_check_that_is_gone_where_nothing_is_to_change_needs_a_test(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**FILES, "shop.py": LIMITED}).given_change({"shop.py": LIMITED.replace(" > ", " >= ")})
+    quiet = replace(TASK, title="Refactor the total", kind=TaskKind.REFACTORING)
+    found = stage.check(task=quiet)
+    moved = "90 < len(prices) became 90 <= len(prices) in total, line 1 of shop.py"
+    assert rules(found.problems) == (UNCHANGED,) and moved in found.problems[0].text
+    assert found.problems == found.needing("write tests")
+    stage.given_change({"shop.py": LIMITED.replace(" > ", " >= "), "tests/test_many.py": MANY})
+    written = stage.check(task=quiet, written=["tests/test_many.py"])
+    assert written.problems == () and moved in written.unheld, "QA is asked once; then the reviewer hears of it"
+
+
+def test_a_value_that_only_the_changes_own_test_knows_needs_another_test(stage: Stage) -> None:
+    """The fix of the one value that is tested."""
+    capped = "def total(prices):\n    return min(sum(prices), 28)\n"
+    test = OLD + "\ndef test_cap():\n    assert total([31]) == 28\n"
+    stage.given_change({"shop.py": capped, "tests/test_shop.py": test})
+    assert rules(stage.check().needing("write tests")) == (EDGE,)
+    assert stage.check(task=replace(TASK, description="A total is 28 at most.")).problems == ()
 
 
 def test_no_fault_is_planted_in_what_is_red_or_where_lines_are_not_counted(stage: Stage) -> None:

@@ -62,6 +62,32 @@ def test_of_a_function_that_is_defined_twice_nothing_is_said() -> None:
     assert said(twice, twice.replace(" or self.price < 0", "")) == []
 
 
+HEAD = "def pay(cents, day, fee=5):\n    return cents, day, fee\n"
+
+
+def called(head: str, words: str = "") -> list[str]:
+    return silent({"a.py": (HEAD, HEAD.replace("cents, day, fee=5", head, 1))}, False, words)
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("cents, day, fee=7", "fee of pay was 5 by default and is 7"),
+        ("day, cents, fee=5", "pay takes what it is given in another order"),
+        ("cents, note, day, fee=5", "pay takes what it is given in another order"),
+        ("cents, fee=5", "pay no longer takes day"),
+    ],
+)
+def test_a_function_that_old_callers_call_and_mean_something_else_is_named(head: str, said: str) -> None:
+    assert called(head) == [f"{said}, line 1 of a.py"]
+    assert called(head, "The fee of a day: pay() changes.") == [], "the task says so"
+
+
+@pytest.mark.parametrize("head", ["cents, day, fee=5, note=None", "cents, day, fee=5, *, note", "cents, day, fee=5"])
+def test_a_function_that_takes_more_is_called_as_before(head: str) -> None:
+    assert called(head) == []
+
+
 TEST = "def test_f():\n    assert f(31) == 28\n"
 FIX = "def f(n):\n    return min(n, 28)\n"
 

@@ -417,6 +417,17 @@ def test_a_defence_that_a_function_had_is_missed(before: str, after: str) -> Non
     assert severities("defence gone", "a.py", before + "x = 1\n", before) == []
 
 
+WHOLE = "def share(a, n):\n    return a // n\n"
+
+
+def test_whole_numbers_that_become_floats_lose_digits() -> None:
+    assert severities("digits lost", "a.py", WHOLE.replace("a // n", "round(a / n)"), WHOLE) == [MEDIUM]
+    decimal = "def share(a):\n    return Decimal(a)\n"
+    assert severities("digits lost", "a.py", decimal.replace("Decimal", "float"), decimal) == [MEDIUM]
+    assert severities("digits lost", "a.py", WHOLE.replace("a // n", "a // n + a % n"), WHOLE) == []
+    assert severities("digits lost", "a.py", WHOLE + "def half(a):\n    return a / 2\n", WHOLE) == []
+
+
 def test_a_defence_that_moved_or_whose_function_is_gone_is_not_missed() -> None:
     moved = "def is_ours(a, b):\n    return same(a, b)\n\n\ndef same(a, b):\n    return hmac.compare_digest(a, b)\n"
     assert severities("defence gone", "a.py", moved, CHECKED) == []

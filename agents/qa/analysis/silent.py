@@ -6,6 +6,7 @@ Also values that decide, and that only the change's own test names: neither the 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
@@ -15,23 +16,28 @@ from sisimpur.agents.qa.analysis.expressions import Function, last_name, module_
 TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
 SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
-PLAIN = 2  # a number up to this one says little
+PLAIN = 9  # a number up to this one stands in tests by chance
 
 Limit = tuple[str, str]  # two expressions, in the order of their words
 Texts = Mapping[str, tuple[str, str]]  # path -> a file before and after
 
 
-def silent(files: Texts, alters_nothing: bool) -> list[str]:
+def silent(files: Texts, alters_nothing: bool, words: str = "") -> list[str]:
     """What changed in functions that are there before and after, in words, with its place.
 
-    A limit may move where something is asked for: there small faults show whether a test stands on it.
+    A limit may move where something is asked for: there small faults show whether a test stands on it. What callers
+    give by name or place, or leave out, changes without a question where the `words` of the task name it.
     """
     known = {last_name(node) for _, now in files.values() for node in ast.walk(module_of(now)) if is_name(node)}
     return [
         f"{line} of {path}"
         for path, (then, now) in files.items()
         for old, new in _twins(then, now)
-        for line in (*_checks_gone(old, new, known), *(_moved(old, new) if alters_nothing else ()))
+        for line in (
+            *_checks_gone(old, new, known),
+            *_called_otherwise(old, new, words),
+            *(_moved(old, new) if alters_nothing else ()),
+        )
     ]
 
 
@@ -131,6 +137,45 @@ def _limits(function: Function) -> dict[Limit, set[str]]:
     return found
 
 
+# --- how a function is called --------------------------------------------------------------------------------
+
+
+def _called_otherwise(old: Function, new: Function, words: str) -> Iterator[str]:
+    """Callers elsewhere go on as before, and mean something else: another default, another place, another name."""
+    before, after = _parameters(old), _parameters(new)
+    is_known = new.name.startswith("_") or new.name in words
+    for name, default in after.items():
+        if default and before.get(name) and before[name] != default and not _is_said(name, default, words):
+            yield f"{name} of {new.name} was {before[name]} by default and is {default}, line {new.lineno}"
+    lost = [name for name in before if name not in after and not re.search(rf"\b{re.escape(name)}\b", words)]
+    if lost and not is_known and not new.args.kwarg:
+        yield f"{new.name} no longer takes {', '.join(lost)}, line {new.lineno}"
+    places = [[name for name in found if name in before and name in after] for found in (before, after)]
+    firsts = [_by_place(one) for one in (old, new)]
+    if not lost and not is_known and (places[0] != places[1] or firsts[0] != firsts[1][: len(firsts[0])]):
+        yield f"{new.name} takes what it is given in another order, line {new.lineno}"
+
+
+def _parameters(function: Function) -> dict[str, str]:
+    """Name -> its default, as it is written; empty: it has none. Those by place come first."""
+    args = function.args
+    placed = _by_place(function)
+    defaults = [""] * (len(placed) - len(args.defaults)) + [ast.unparse(one) for one in args.defaults]
+    named = {
+        arg.arg: ast.unparse(one) if one else "" for arg, one in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    }
+    return {**dict(zip(placed, defaults, strict=True)), **named}
+
+
+def _by_place(function: Function) -> list[str]:
+    return [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
+
+
+def _is_said(name: str, default: str, words: str) -> bool:
+    """The task names the parameter, or its new value."""
+    return bool(re.search(rf"\b{re.escape(name)}\b", words)) or default.strip("'\"") in words
+
+
 # --- values that only a test knows ---------------------------------------------------------------------------
 
 
@@ -166,7 +211,7 @@ def _deciding(module: ast.Module) -> Iterator[ast.expr]:
 
 
 def _constants(nodes: Iterable[ast.AST]) -> Iterator[ast.Constant]:
-    """Numbers and texts. Small numbers, and nothing, are how honest code looks."""
+    """Numbers and texts. A small number stands anywhere, and says nothing."""
     for node in (one for part in nodes for one in ast.walk(part)):
         match node:
             case ast.Constant(value=str(value)) if value:

@@ -43,12 +43,14 @@ MUTATES = (
     "clear",
     "appendleft",
 )
+EXACT, ROUGH = {"FloorDiv", "Decimal", "Fraction", "divmod", "quantize"}, {"Div", "float"}
 MAKES = ("dict", "list", "set", "defaultdict", "OrderedDict", "Counter", "deque")
 
 
 def findings(case: Case) -> Iterator[Finding]:
     yield from of_lines(case)
     yield from _defences(case)
+    yield from _digits(case)
 
 
 def of_lines(case: Case) -> Iterator[Finding]:
@@ -82,6 +84,24 @@ def _defences(case: Case) -> Iterator[Finding]:
                 if before[one] > after[one]:
                     text = f"{name} no longer has {one}; put it back, or say why nothing needs it any more"
                     yield file.finding(_nearest(file, function), MEDIUM, "defence gone", text)
+
+
+def _digits(case: Case) -> Iterator[Finding]:
+    """Whole or decimal numbers that a function worked with, and that it turns into floats now."""
+    for file in case.code:
+        assert file.tree
+        old = dict(_functions(file.tree_before.module)) if file.tree_before else {}
+        for name, function in _functions(file.tree.module):
+            before, after = (_reckons(old[name]), _reckons(function)) if name in old else (set(), set())
+            if before & EXACT - after and after & ROUGH - before:
+                text = f"{name} reckons with floats now, and did so exactly before; keep `//` or Decimal"
+                yield file.finding(_nearest(file, function), MEDIUM, "digits lost", text)
+
+
+def _reckons(function: Function) -> set[str]:
+    found = {type(node.op).__name__ for node in ast.walk(function) if isinstance(node, ast.BinOp)}
+    calls = (ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call))
+    return found | {name.rpartition(".")[2] for name in calls}
 
 
 def _functions(node: ast.AST, within: str = "") -> Iterator[tuple[str, Function]]:
