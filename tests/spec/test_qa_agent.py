@@ -898,7 +898,7 @@ def test_a_value_that_no_test_holds_is_only_told(stage: Stage) -> None:
 
 
 LIMITED = "def total(prices):\n    if len(prices) > 90:\n        raise ValueError\n    return sum(prices)\n"
-MANY = OLD + "\ndef test_many():\n    assert total([1] * 89) == 89\n"
+AT_LIMIT = OLD + "\ndef test_many():\n    assert total([1] * 89) == 89\n"
 
 
 def test_a_check_that_is_gone_where_nothing_is_to_change_needs_a_test(tmp_path: Path) -> None:
@@ -908,7 +908,7 @@ def test_a_check_that_is_gone_where_nothing_is_to_change_needs_a_test(tmp_path: 
     moved = "90 < len(prices) became 90 <= len(prices) in total, line 1 of shop.py"
     assert rules(found.problems) == (UNCHANGED,) and moved in found.problems[0].text
     assert found.problems == found.needing("write tests")
-    stage.given_change({"shop.py": LIMITED.replace(" > ", " >= "), "tests/test_many.py": MANY})
+    stage.given_change({"shop.py": LIMITED.replace(" > ", " >= "), "tests/test_many.py": AT_LIMIT})
     written = stage.check(task=quiet, written=["tests/test_many.py"])
     assert written.problems == () and moved in written.unheld, "QA is asked once; then the reviewer hears of it"
 

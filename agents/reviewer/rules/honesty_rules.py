@@ -118,7 +118,7 @@ def _replaced(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     """A test that puts something else in the place of what it then asks."""
     for function in tree.functions if file.is_test else ():
         nodes = list(ast.walk(function))
-        instead = {f"{ast.unparse(one.value)}.{one.attr}" for node in nodes for one in _targets(node)}
+        instead = {ast.unparse(one) for node in nodes for one in _targets(node)}
         instead |= {f"{ast.unparse(thing)}.{name}" for node in nodes for thing, name in _patched(node)}
         asked = (node for node in nodes if isinstance(node, ast.Assert) or _asserts(node))
         calls = (one for node in asked for one in ast.walk(node) if isinstance(one, ast.Call))
