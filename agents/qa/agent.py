@@ -9,8 +9,6 @@ from threading import Lock
 from typing import Protocol
 
 from sisimpur.agents.qa import test_writer
-from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
-from sisimpur.agents.qa.analysis.silent import echoed, silent
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
@@ -26,6 +24,8 @@ from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools import versions
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
+from sisimpur.agents.qa.unheld.mutants import mutants, unnoticed
+from sisimpur.agents.qa.unheld.silent import echoed, silent
 from sisimpur.shared.model.change import paths_of
 from sisimpur.shared.model.errors import BrokenSetup, Refused
 from sisimpur.shared.model.evidence import EDGE, NO_LINES, UNCHANGED, Evidence, Failure, Figure, Problem, SuiteRun
@@ -86,8 +86,7 @@ class Qa:
         """`written`: test files of a round of ours; only these are tried with planted faults. `unrun`: changed lines
         that no test ran before that round, by file: of a change that is to alter nothing it had to run only these.
 
-        BrokenSetup, Misconfigured: the base's environment cannot be built, or there is no box. Unavailable: a run was
-        interrupted for a reason that is not its own.
+        BrokenSetup, Misconfigured: no environment for the base, or no box. Unavailable: somebody interrupted a run.
         """
         texts = CommitTexts(self.source, branch, self.policy.tests)
         subject = self._subject(run, task, branch, texts)

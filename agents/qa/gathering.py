@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.loading import adds_quietly, loads_quietly
-from sisimpur.agents.qa.analysis.mutants import FaultsTried, Mutant
 from sisimpur.agents.qa.analysis.task_words import bare_name
 from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen, with_moved
@@ -23,6 +22,7 @@ from sisimpur.agents.qa.runner import second_run
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
+from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests
 from sisimpur.shared.model.work import Branch, Run

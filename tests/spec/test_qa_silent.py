@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sisimpur.agents.qa.analysis.silent import echoed, silent
+from sisimpur.agents.qa.unheld.silent import echoed, silent
 
 LINE = """class Line:
     def check(self):
