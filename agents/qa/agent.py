@@ -9,8 +9,7 @@ from threading import Lock
 from typing import Protocol
 
 from sisimpur.agents.qa import test_writer
-from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
-from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
+from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, is_text
 from sisimpur.agents.qa.commit_texts import CommitSource, CommitTexts, text_of
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, reach, uncovered_changes, unproven
@@ -25,14 +24,17 @@ from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools import versions
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
+from sisimpur.agents.qa.unheld.mutants import mutants, unnoticed
+from sisimpur.agents.qa.unheld.silent import echoed, silent
 from sisimpur.shared.model.change import paths_of
 from sisimpur.shared.model.errors import BrokenSetup, Refused
-from sisimpur.shared.model.evidence import NO_LINES, Evidence, Failure, Figure, Problem, SuiteRun
+from sisimpur.shared.model.evidence import EDGE, NO_LINES, UNCHANGED, Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.work import Branch, Measure, Run, TaskSpec
 from sisimpur.shared.system.log import Log
 
 MOST_FAILURES = 20
+MOST_STILL = 3  # of tests that failed before, too
 LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
 
 
@@ -84,8 +86,7 @@ class Qa:
         """`written`: test files of a round of ours; only these are tried with planted faults. `unrun`: changed lines
         that no test ran before that round, by file: of a change that is to alter nothing it had to run only these.
 
-        BrokenSetup, Misconfigured: the base's environment cannot be built, or there is no box. Unavailable: a run was
-        interrupted for a reason that is not its own.
+        BrokenSetup, Misconfigured: no environment for the base, or no box. Unavailable: somebody interrupted a run.
         """
         texts = CommitTexts(self.source, branch, self.policy.tests)
         subject = self._subject(run, task, branch, texts)
@@ -112,7 +113,8 @@ class Qa:
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = self._by_tools(replace(evidence, problems=(*evidence.problems, *less)), subject)
         ours = OurTests(written, unrun, newly_run(runs.base, runs.change, subject.about) or {})
-        return self._told(run, self._held(self._tried(evidence, subject, gathering, ours), gathering, runs, written))
+        evidence = self._held(self._tried(evidence, subject, gathering, ours), gathering, runs, written)
+        return self._told(run, self._unasked(evidence, gathering, task, written))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
@@ -248,6 +250,7 @@ class Qa:
             new_tests=tuple(sorted(runs.new_tests)),
             proving=proving(task, runs, subject.places),
             failures=_failures(runs),
+            still=_still(task, runs, self.mends(task.id)),
             flaky=tuple(sorted(runs.flaky)),
             problems=(*found, *([less] if less else [])),
             covered=change.covered,
@@ -305,6 +308,23 @@ class Qa:
         found = (*evidence.problems, less) if less else evidence.problems
         return replace(evidence, unheld=tried.unheld, faults=tried.told, problems=found)
 
+    def _unasked(self, evidence: Evidence, gathering: Gathering, task: TaskSpec, written: Collection[str]) -> Evidence:
+        """What only a reading of the code shows. QA is asked for a test of it once; then the reviewer hears of it."""
+        subject = gathering.subject
+        if evidence.is_red or evidence.needing("write tests") or subject.about:
+            return evidence
+        code, tests = (
+            {one.path: gathering.texts(one.path) for one in changes if one.mode_new and one.path.endswith(".py")}
+            for changes in (subject.touched.code, subject.touched.tests)
+        )
+        code = {path: both for path, both in code.items() if path not in subject.touched.same}
+        words = "\n".join((task.title, task.description, *task.acceptance))
+        found = [*silent(code, subject.alters_nothing, words), *echoed(code, tests, words)]
+        if found and written:
+            return replace(evidence, unheld=(*evidence.unheld, *found))
+        less = (Problem(UNCHANGED if subject.alters_nothing else EDGE, "; ".join(found), "write tests"),)
+        return replace(evidence, problems=(*evidence.problems, *less)) if found else evidence
+
     def _told(self, run: Run, evidence: Evidence) -> Evidence:
         rules = [problem.rule for problem in evidence.problems]
         self.log(run, "evidence", commit=evidence.commit, box=evidence.box, problems=rules)
@@ -331,6 +351,14 @@ def _failures(runs: Runs) -> tuple[Failure, ...]:
     found += [failure for failure in restored if failure.test not in known | told]
     first = {failure.text.partition("\n\n")[0]: failure.test for failure in reversed(found)}
     return tuple(sorted(found, key=lambda one: one.test not in first.values())[:MOST_FAILURES])
+
+
+def _still(task: TaskSpec, runs: Runs, sought: str) -> tuple[Failure, ...]:
+    """Tests that fail as before: what the task names first, and of a red base not all."""
+    known = runs.base.of("failed") if runs.change.is_whole else frozenset()
+    words = f"{sought}\n{task.title}\n{task.description}"
+    named = [one for one in runs.change.failures if one.test in known - runs.flaky]
+    return tuple(sorted(named, key=lambda one: bare_name(one.test) not in words)[:MOST_STILL])
 
 
 def _output(runs: Runs) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable
 from sisimpur.agents.qa.runner.suite import JOB, MAX_REPORT
+from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import Problem, SuiteRun, is_test_file
 from sisimpur.shared.model.naming import is_upkeep
@@ -186,7 +187,9 @@ def _still_failing(test: str, runs: Runs) -> Problem:
     if test not in runs.base.outcomes:
         text = f"{test} is what this is about, and it is not on the base any more"
         return Problem("the test still fails", text, "ask owner", (test,))
-    return Problem("the test still fails", f"{test} is what this is about, and it does not pass", "correct", (test,))
+    why = next((cause(one.text) or one.text.partition("\n")[0] for one in runs.change.failures if one.test == test), "")
+    text = f"{test} is what this is about, and it does not pass{f': {why}' if why else ''}"
+    return Problem("the test still fails", text, "correct", (test,))
 
 
 def _unpinned(task: TaskSpec, read: Callable[[str], str]) -> Iterator[Problem]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.loading import adds_quietly, loads_quietly
-from sisimpur.agents.qa.analysis.mutants import FaultsTried, Mutant
 from sisimpur.agents.qa.analysis.task_words import bare_name
 from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen, with_moved
@@ -23,6 +22,7 @@ from sisimpur.agents.qa.runner import second_run
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
+from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests
 from sisimpur.shared.model.work import Branch, Run
@@ -198,7 +198,7 @@ class Gathering:
         """Old files of tests to which the change only adds what hides nothing: the old tests ran as they were."""
         known = {bare_name(test) for test in base.outcomes}
         old = (one.path for one in self.subject.touched.tests if one.kind == "modified" and one.path.endswith(".py"))
-        return frozenset(one for one in old if not configures_tests(one) and adds_quietly(*self._texts(one), known))
+        return frozenset(one for one in old if not configures_tests(one) and adds_quietly(*self.texts(one), known))
 
     def _brings_what_acts(self, extended: Collection[str]) -> bool:
         touched = self.subject.touched
@@ -239,7 +239,7 @@ class Gathering:
 
     def _near(self, paths: Collection[str], took: Iterable[str]) -> Callable[[], Collection[str]]:
         """Find those of these files of tests that know one of the paths, when it is asked for."""
-        return lambda: using(paths, {file: self._texts(file)[1] for file in took if file.endswith(".py")})
+        return lambda: using(paths, {file: self.texts(file)[1] for file in took if file.endswith(".py")})
 
     def _took(self, run: SuiteRun) -> Mapping[str, float]:
         """Seconds of each file of tests, as far as the runner told them."""
@@ -279,14 +279,14 @@ class Gathering:
     def _stood_in(self, runs: Runs) -> Runs:
         """The commit, with what is new in it doing nothing: asked of tests that only miss a name without the change."""
         subject = self.subject
-        asked = NewNamesAsked(subject.touched, subject.places, self._texts, self.weakenings())
+        asked = NewNamesAsked(subject.touched, subject.places, self.texts, self.weakenings())
         new = asked.of(runs)
         if not asked.is_needed(runs, new, subject.alters_nothing):
             return replace(runs, new=new)
         order = SuiteOrder(subject.branch.commit, subject.command, asked.stand_ins.texts, asked.files(new), False)
         return replace(runs, new=asked.told(new, self._made("stood in", order) if order.overlay else None))
 
-    def _texts(self, path: str) -> tuple[str, str]:
+    def texts(self, path: str) -> tuple[str, str]:
         """A file before and after; empty: it is not there."""
         branch = self.subject.branch
         return text_of(self.source, branch.base, path), text_of(self.source, branch.commit, path)
@@ -351,7 +351,7 @@ class Gathering:
     def _old_files(self) -> Mapping[str, bytes | None]:
         """Those of the base, where modules that moved are called as they are now."""
         files = self._files(self.subject.branch.base)
-        texts = {path: self._texts(path)[0] for path in files if self.subject.moved and path.endswith(".py")}
+        texts = {path: self.texts(path)[0] for path in files if self.subject.moved and path.endswith(".py")}
         now = {path: with_moved(text, self.subject.moved) for path, text in texts.items()}
         return {**files, **{path: text.encode() for path, text in now.items() if text != texts[path]}}
 

@@ -17,7 +17,7 @@ from textwrap import dedent
 
 from sisimpur.agents.reviewer.rules.case import ChangedFile
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.evidence import LONGEST_NAME, Evidence, Finding, is_test_file
+from sisimpur.shared.model.evidence import LONGEST_NAME, Evidence, Failure, Finding, is_test_file
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import TaskSpec
 
@@ -246,6 +246,7 @@ def _chunk(group: Sequence[_Piece]) -> Chunk:
 
 LONGEST = 6_000  # characters of a block
 MOST_NAMED = 20
+MOST_WHY, LONGEST_WHY = 3, 600  # failures that are explained; characters of one
 
 
 def task_text(task: TaskSpec, changed: Collection[str]) -> str:
@@ -278,9 +279,11 @@ def evidence_text(evidence: Evidence) -> str:
         f"other new tests: {_named(test for test in evidence.new_tests if test not in evidence.proving)}",
         f"coverage: {_coverage(evidence)}",
         *evidence.reach,
-        *(f"{path}: no test runs lines {_numbers(lines)}" for path, lines in sorted(evidence.uncovered.items())),
+        *evidence.unrun,
         *evidence.unheld,
         *(f"problem: {one_line(problem.text, 600)}" for problem in evidence.problems),
+        *(f"why it fails: {_why(one)}" for one in evidence.failures[:MOST_WHY]),
+        *(f"why it fails still, as before the change: {_why(one)}" for one in evidence.still),
         *([f"{INDEPENDENT} {one_line(evidence.independent, 1_500)}"] if evidence.independent else []),
     ]
     return "\n".join(lines)[:LONGEST]
@@ -292,6 +295,11 @@ def _failing(evidence: Evidence) -> str:
         f"{evidence.failed} ({evidence.failing_before} on the base; each that the change has broken is a problem below)"
     )
     return told if evidence.failed else "0"
+
+
+def _why(failure: Failure) -> str:
+    """A test, the cause first, then the lines that led there."""
+    return f"{one_line(failure.test, LONGEST_NAME)}: {one_line(failure.text, LONGEST_WHY)}"
 
 
 def findings_text(findings: Sequence[Finding]) -> str:
@@ -335,7 +343,3 @@ def _coverage(evidence: Evidence) -> str:
     if evidence.covered is None or evidence.covered_before is None:
         return "not measured"
     return "lower than before" if evidence.covered < evidence.covered_before - 0.05 else "not lower than before"
-
-
-def _numbers(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:MOST_NAMED])) + (" …" if len(lines) > MOST_NAMED else "")

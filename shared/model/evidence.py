@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal, Protocol
 
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import one_line, ranges
 from sisimpur.shared.model.work import Choice
 
 # --- tests ----------------------------------------------------------------------------------------------------
@@ -174,7 +174,8 @@ class Evidence:
     failing_before: int = 0  # on the base
     new_tests: tuple[str, ...] = ()  # ids that the base does not have
     proving: tuple[str, ...] = ()  # new or changed ones that fail without the change
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[Failure, ...] = ()  # that the change is to blame for
+    still: tuple[Failure, ...] = ()  # of tests that fail with the change as they did before, some of them
     flaky: tuple[str, ...] = ()  # failed, then passed when run again
     problems: tuple[Problem, ...] = ()
     covered: float | None = None
@@ -200,6 +201,14 @@ class Evidence:
     @property
     def is_red(self) -> bool:
         return bool(self.needing("correct"))
+
+    @property
+    def unrun(self) -> tuple[str, ...]:
+        """A line for each file with changed lines that no test runs."""
+        found = [(path, lines) for path, lines in sorted(self.uncovered.items()) if lines]
+        return tuple(
+            f"no test runs {'line' if len(lines) == 1 else 'lines'} {ranges(lines)} of {path}" for path, lines in found
+        )
 
 
 def rules(problems: Iterable[Problem]) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def test_no_number_is_lost_in_a_range(numbers: set[int]) -> None:
 # --- what the owner has to know --------------------------------------------------------------------------------
 
 
-def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_before_and_after() -> None:
+def test_the_owner_hears_which_changed_lines_no_test_runs_and_what_failed_before_and_after() -> None:
     found = replace(
         evidence(failures=(Failure("tests/test_a.py::test_b", "a.py:3", "ImportError: no x\n\nat a.py:3"),)),
         uncovered={"app.py": (40, 41, 42, 52), "shop.py": (3,), "all.py": ()},
@@ -113,8 +113,8 @@ def test_the_owner_hears_which_changed_lines_no_test_covers_and_what_failed_befo
         faults="8 of 9 small faults in changed lines are noticed",
     )
     assert owner_text.unseen(found) == [
-        "no test covers lines 40-42, 52 of app.py",
-        "no test covers line 3 of shop.py",
+        "no test runs lines 40-42, 52 of app.py",
+        "no test runs line 3 of shop.py",
         "no test notices if line 7 of app.py is another: < became <=",
         "which lines the tests run was not counted",
         "hadolint was not run: it is not installed",
@@ -134,6 +134,17 @@ def test_the_owner_hears_the_names_of_what_failed_before() -> None:
         "failed before the change, passes now: a::b, a::c",
         "failed before the change, fails now: a::d",
     ]
+
+
+def test_the_coder_hears_why_an_old_failure_stays_and_what_no_test_sees() -> None:
+    """Only where something is to be corrected."""
+    why = Failure("t.py::test_x", "a.py:3", "AssertionError: 3 != 4\n\nat a.py:3: assert total() == 4")
+    found = replace(evidence(), still=(why,), uncovered={"x.py": (*range(40, 53),)}, unheld=("no test notices that",))
+    told = gate_text.findings(found, Reviewed("c", ChangesRequested((finding("app.py", 1),))), [])
+    assert "Fails as it did before the change:\n\n" in told and "AssertionError: 3 != 4" in told
+    assert "- no test runs lines 40-52 of x.py\n- no test notices that\n" in told
+    assert gate_text.findings(found, None, []) == ""
+    assert "fails still: t.py::test_x: AssertionError: 3 != 4" in owner_text.before_and_after(found)
 
 
 def test_of_changes_that_wait_the_riskiest_comes_first() -> None:

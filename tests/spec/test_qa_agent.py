@@ -20,7 +20,7 @@ from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.coverage_checker import reach
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
-from sisimpur.shared.model.evidence import EDGE, Evidence, SuiteRun, is_test_file, rules
+from sisimpur.shared.model.evidence import EDGE, UNCHANGED, Evidence, SuiteRun, is_test_file, rules
 from sisimpur.shared.model.work import Branch, Run, TaskKind, TaskSpec
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
@@ -897,6 +897,31 @@ def test_a_value_that_no_test_holds_is_only_told(stage: Stage) -> None:
     assert found.problems == () and found.unheld == ("no test notices if line 2 of shop.py is another: 7 became 8",)
 
 
+LIMITED = "def total(prices):\n    if len(prices) > 90:\n        raise ValueError\n    return sum(prices)\n"
+AT_LIMIT = OLD + "\ndef test_many():\n    assert total([1] * 89) == 89\n"
+
+
+def test_a_check_that_is_gone_where_nothing_is_to_change_needs_a_test(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**FILES, "shop.py": LIMITED}).given_change({"shop.py": LIMITED.replace(" > ", " >= ")})
+    quiet = replace(TASK, title="Refactor the total", kind=TaskKind.REFACTORING)
+    found = stage.check(task=quiet)
+    moved = "90 < len(prices) became 90 <= len(prices) in total, line 1 of shop.py"
+    assert rules(found.problems) == (UNCHANGED,) and moved in found.problems[0].text
+    assert found.problems == found.needing("write tests")
+    stage.given_change({"shop.py": LIMITED.replace(" > ", " >= "), "tests/test_many.py": AT_LIMIT})
+    written = stage.check(task=quiet, written=["tests/test_many.py"])
+    assert written.problems == () and moved in written.unheld, "QA is asked once; then the reviewer hears of it"
+
+
+def test_a_value_that_only_the_changes_own_test_knows_needs_another_test(stage: Stage) -> None:
+    """The fix of the one value that is tested."""
+    capped = "def total(prices):\n    return min(sum(prices), 28)\n"
+    test = OLD + "\ndef test_cap():\n    assert total([31]) == 28\n"
+    stage.given_change({"shop.py": capped, "tests/test_shop.py": test})
+    assert rules(stage.check().needing("write tests")) == (EDGE,)
+    assert stage.check(task=replace(TASK, description="A total is 28 at most.")).problems == ()
+
+
 def test_no_fault_is_planted_in_what_is_red_or_where_lines_are_not_counted(stage: Stage) -> None:
     stage.given_change({"shop.py": FEW.replace("sum", "len"), "tests/test_shop.py": FAR}).check()
     stage.bench.spoils = lambda _, raw: replace(raw, coverage=None)
@@ -963,6 +988,8 @@ def test_a_suite_that_is_red_on_main_excuses_what_was_red_and_nothing_else(tmp_p
     found = stage.given_change({"shop.py": ROUNDED, "tests/test_more.py": NEW.replace("sum()", "more()")}).check()
     assert (found.problems, found.failed, found.failing_before) == ((), 1, 1)
     assert list(found.compared.told()) == [("failed before the change, fails now", found.compared.still)]
+    assert found.failures == () and [one.test for one in found.still] == ["tests/test_cents.py::test_cents"]
+    assert found.still[0].text.startswith("AssertionError"), "why, also of what the change is not to blame for"
     worse = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
     assert [one.tests for one in worse.problems if one.rule == "a test fails"] == [(SUM,)]
 
@@ -1134,6 +1161,7 @@ def test_what_is_to_mend_a_test_has_to_mend_that_very_test(tmp_path: Path, shop:
     evidence = stage.check(task=MEND)
     assert rules(evidence.problems) == rules(evidence.needing("correct")) == found
     assert all(problem.tests == (SUM,) for problem in evidence.problems)
+    assert all("it does not pass: AssertionError" in problem.text for problem in evidence.problems), "and why"
     assert rules(stage.check(task=replace(MEND, id="20261121-u2")).problems) == (), "that one is about something else"
 
 

@@ -7,9 +7,9 @@ import ast
 import pytest
 
 from sisimpur.agents.qa.analysis.equivalence import handed_on, is_same_code
-from sisimpur.agents.qa.analysis.mutants import MOST, mutants
 from sisimpur.agents.qa.analysis.test_changes import weakenings
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
+from sisimpur.agents.qa.unheld.mutants import MOST, mutants
 
 DEEP = {
     "a sum": "(\n" + "+\n".join(["a"] * 2_000) + ")",

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.agents.qa.analysis.equivalence import is_same_code
-from sisimpur.agents.qa.analysis.mutants import unnoticed
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name, changes_tests_of, is_declared
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, compared, gone, problems, proving
+from sisimpur.agents.qa.unheld.mutants import unnoticed
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import MOST_FAILING, UNCHANGED, BeforeAndNow, Failure, FewTests, Outcome, SuiteRun
 from sisimpur.shared.model.work import TaskKind, TaskSpec

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sisimpur.agents.qa.analysis.mutants import MOST, FaultsTried, Mutant, mutants
 from sisimpur.agents.qa.test_writer import Site, blind_order, new_file, order, samples_of
+from sisimpur.agents.qa.unheld.mutants import MOST, FaultsTried, Mutant, mutants
 from sisimpur.shared.model.evidence import EDGE, UNCHANGED, UNSHOWN, Evidence, Failure, Problem
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.work import Branch, TaskSpec

@@ -25,6 +25,8 @@ def bad(name: str, path: str, text: str, rule: str, severity: Severity, line: in
     return pytest.param(path, text, rule, severity, line, id=name)
 
 
+TRY = "def f():\n    try:\n        return g()\n"
+
 BAD = [
     # --- settings
     bad("DEBUG for everybody", "core/settings.py", "DEBUG = True\n", "open setting", HIGH),
@@ -104,6 +106,50 @@ BAD = [
     # --- exceptions and left-overs
     bad("bare except: pass", "a.py", "try:\n    f()\nexcept:\n    pass\n", "swallowed exception", MEDIUM, 3),
     bad("swallowed", "a.py", "try:\n    f()\nexcept Exception:\n    pass\n", "swallowed exception", MEDIUM, 3),
+    bad(
+        "an answer to everything",
+        "a.py",
+        "def f():\n    try:\n        return g()\n    except Exception:\n        return []\n",
+        "swallowed exception",
+        MEDIUM,
+        4,
+    ),
+    # --- left open, shared
+    bad("a file", "a.py", "def f(p):\n    return open(p).read()\n", "left open", MEDIUM, 2),
+    bad("a path", "a.py", "def f(p):\n    for line in p.open('rb'):\n        g(line)\n", "left open", MEDIUM, 2),
+    bad(
+        "a file that is read",
+        "a.py",
+        "def f(p):\n    file = open(p)\n    return json.load(file)\n",
+        "left open",
+        MEDIUM,
+        2,
+    ),
+    bad("a file in a call", "a.py", "def f(p):\n    return json.load(open(p))\n", "left open", MEDIUM, 2),
+    bad(
+        "a database",
+        "a.py",
+        "import sqlite3\ndef f(p):\n    c = sqlite3.connect(p)\n    c.execute('x')\n",
+        "left open",
+        MEDIUM,
+        3,
+    ),
+    bad("a list of all", "a.py", "seen = []\ndef f(a):\n    seen.append(a)\n", "shared state", MEDIUM),
+    bad(
+        "a list of a class",
+        "a.py",
+        "class A:\n    seen = {}\n    def f(self, a):\n        self.seen[a] = 1\n",
+        "shared state",
+        MEDIUM,
+        2,
+    ),
+    bad(
+        "a test of a replacement",
+        "tests/test_a.py",
+        "def test_x(monkeypatch):\n    monkeypatch.setattr(m, 'f', lambda: 1)\n    assert m.f() == 1\n",
+        "replaces what it tests",
+        MEDIUM,
+    ),
     bad("breakpoint", "a.py", "breakpoint()\n", "debugging", MEDIUM),
     bad("pdb", "a.py", "import pdb\npdb.set_trace()\n", "debugging", MEDIUM, 2),
     bad("print", "app/views.py", "print(a)\n", "debugging", LOW),
@@ -227,6 +273,18 @@ GOOD = [
     good("safe in a word", "a.html", "<p class='safe'>{{ title|safer }} {{ title }}</p>\n"),
     good("json_script", "a.html", "{{ data|json_script:'d' }}\n<script>\nlet a = '{{ n|escapejs }}';\n</script>\n"),
     good("a method eval", "static/a.js", "model.eval();\nif (a.innerHTML == b) {}\n"),
+    good("an error that is told", "a.py", "try:\n    f()\nexcept Exception as e:\n    log(e)\n"),
+    good("an error that is expected", "a.py", f"{TRY}    except KeyError:\n        return None\n"),
+    good("a file in a with", "a.py", "def f(p):\n    with open(p) as file:\n        return file.read()\n"),
+    good("a file that is closed", "a.py", "def f(p):\n    file = open(p)\n    g(file)\n    file.close()\n"),
+    good("a file that is handed on", "a.py", "def f(p):\n    return Reader(open(p))\ndef g(p):\n    return open(p)\n"),
+    good("a file that is kept", "a.py", "class A:\n    def __init__(self, p):\n        self.file = open(p)\n"),
+    good("a door that is opened", "a.py", "def f(door):\n    door.open('slowly')\n    shop.open(9)\n"),
+    good("a table", "a.py", "names = {'a': 1}\ndef f(a):\n    return names[a]\n"),
+    good("a list of each", "a.py", "class A:\n    seen = []\n    def __init__(self):\n        self.seen = []\n"
+         "    def f(self, a):\n        self.seen.append(a)\n"),
+    good("a test with a stranger replaced", "tests/test_a.py",
+         "def test_x(monkeypatch):\n    monkeypatch.setattr(m, 'now', lambda: 1)\n    assert m.f() == 1\n"),
     good("literal_eval", "a.py", "import ast\nast.literal_eval(a)\nmodel.eval()\nre.compile(a)\n"),
     good("a list of arguments", "a.py", "import subprocess\nsubprocess.run(['ls'], shell=False)\n"),
     good("a safe loader", "a.py", "import yaml\nyaml.load(a, Loader=yaml.SafeLoader)\nyaml.safe_load(a)\n"),
@@ -344,10 +402,42 @@ def test_keys_and_honesty_are_excused_by_no_base(path: str, before: str, new: st
     assert LOW not in severities(rule, path, before + new, before) != []
 
 
+CHECKED = "def is_ours(a, b):\n    return hmac.compare_digest(a, b)\n"
+LOST = [
+    ("a comparison that takes equally long", CHECKED, "def is_ours(a, b):\n    return a == b\n"),
+    ("a lock", "def f():\n    with self.lock:\n        g()\n", "def f():\n    g()\n"),
+    ("a limit of time", "def f(u):\n    return get(u, timeout=5)\n", "def f(u):\n    return get(u)\n"),
+    ("chance that nobody can guess", "def f():\n    return secrets.token_hex(8)\n", "def f():\n    return random()\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), [pytest.param(*texts, id=name) for name, *texts in LOST])
+def test_a_defence_that_a_function_had_is_missed(before: str, after: str) -> None:
+    assert severities("defence gone", "a.py", after, before) == [MEDIUM]
+    assert severities("defence gone", "a.py", before + "x = 1\n", before) == []
+
+
+WHOLE = "def share(a, n):\n    return a // n\n"
+
+
+def test_whole_numbers_that_become_floats_lose_digits() -> None:
+    assert severities("digits lost", "a.py", WHOLE.replace("a // n", "round(a / n)"), WHOLE) == [MEDIUM]
+    decimal = "def share(a):\n    return Decimal(a)\n"
+    assert severities("digits lost", "a.py", decimal.replace("Decimal", "float"), decimal) == [MEDIUM]
+    assert severities("digits lost", "a.py", WHOLE.replace("a // n", "a // n + a % n"), WHOLE) == []
+    assert severities("digits lost", "a.py", WHOLE + "def half(a):\n    return a / 2\n", WHOLE) == []
+
+
+def test_a_defence_that_moved_or_whose_function_is_gone_is_not_missed() -> None:
+    moved = "def is_ours(a, b):\n    return same(a, b)\n\n\ndef same(a, b):\n    return hmac.compare_digest(a, b)\n"
+    assert severities("defence gone", "a.py", moved, CHECKED) == []
+    assert severities("defence gone", "a.py", "x = 1\n", CHECKED) == []
+
+
 def test_an_error_is_one_wherever_it_stands() -> None:
     before = "try:\n    f()\nexcept Exception:\n    pass\n"
     assert severities("swallowed exception", "a.py", before + before.replace("f()", "g()"), before) == [LOW]
-    assert severities("swallowed exception", "a.py", before + before.replace("pass", "x = 1; pass"), before) == []
+    assert severities("swallowed exception", "a.py", before + before.replace("pass", "x(1); pass"), before) == []
 
 
 def test_a_line_that_moves_to_another_file_is_not_new_there_and_a_copy_is() -> None:

@@ -25,6 +25,7 @@ from sisimpur.shared.model.evidence import (
     ChangesRequested,
     Escalated,
     Evidence,
+    Failure,
     FewTests,
     Finding,
     Problem,
@@ -532,7 +533,7 @@ def test_the_prompt_names_what_no_test_runs_and_what_is_wrong_with_the_tests() -
         GREEN, covered=70.0, covered_before=80.0, uncovered={"app.py": (6,)}, problems=(problem,), unheld=(unheld,)
     )
     review(model=model, evidence=covered)
-    for text in (unheld, "app.py: no test runs lines 6", "nothing fails without the change", "lower than before"):
+    for text in (unheld, "no test runs line 6 of app.py", "nothing fails without the change", "lower than before"):
         assert text in model.asked[0]
 
 
@@ -701,6 +702,14 @@ def test_the_reviewer_is_told_which_failures_were_there_before() -> None:
     told = evidence_text(replace(GREEN, failed=2, failing_before=2))
     assert told.startswith("failing: 2 (2 on the base; each that the change has broken is a problem below)\n")
     assert evidence_text(GREEN).startswith("failing: 0\n")
+
+
+def test_the_reviewer_is_told_why_a_test_fails_still() -> None:
+    why = Failure("t/a.py::test_x", "a.py:3", "AssertionError: 3 != 4\n\nat a.py:3 in test_x: assert total() == 4")
+    told = evidence_text(replace(GREEN, failed=1, failing_before=1, still=(why, replace(why, text="x" * 5_000))))
+    begun = "why it fails still, as before the change: t/a.py::test_x: "
+    lines = [line.removeprefix(begun) for line in told.split("\n") if line.startswith(begun)]
+    assert lines[0] == "AssertionError: 3 != 4 at a.py:3 in test_x: assert total() == 4" and len(lines[1]) <= 600
 
 
 def test_the_reviewer_is_told_the_names_of_what_failed_before_and_of_what_fails_now() -> None:

@@ -32,6 +32,7 @@ from sisimpur.shared.model.work import TaskSpec
 MOST = 10  # failures that are shown one by one; twice as many remarks
 TRACE, SHORTEST_TRACE = 1_500, 300  # characters of one trace for the coder
 WHOLE = 12_000  # characters of all traces for the coder
+STILL = 600  # of one that failed before, too
 SHORT = 8  # letters of a finding's signature
 
 
@@ -188,7 +189,7 @@ def findings(
     by itself.
     """
     parts = [_owner(said), _happened(happened), _problems(found, bool(said)), _review(reviewed)]
-    parts += [allowed] if any(parts) else []
+    parts += [_still_open(found), allowed] if any(parts) else []
     return "\n\n".join(part for part in parts if part)
 
 
@@ -223,6 +224,16 @@ def _problems(found: Evidence | None, asked: bool) -> str:
     traces = "\n\n".join(_failure(room, *failures) for failures in alike.values())
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
     return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
+
+
+def _still_open(found: Evidence | None) -> str:
+    """What fails as it did before, and why, and what no test sees."""
+    if found is None:
+        return ""
+    unseen = bullets([*found.unrun, *found.unheld])
+    traces = "\n\n".join(_failure(STILL, one) for one in found.still)
+    told = f"Fails as it did before the change:\n\n{traces}" if traces else ""
+    return "\n\n".join(filter(None, (told, f"What no test sees:\n{quoted(unseen, 'tests')}" if unseen else "")))
 
 
 def _problem(problem: Problem) -> str:

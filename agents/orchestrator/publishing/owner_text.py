@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sisimpur.shared.model.evidence import Escalated, Evidence, Failure, Reviewed, Severity, is_test_file
-from sisimpur.shared.model.text import few, ranges
+from sisimpur.shared.model.text import few
 
 MOST_NAMED = 5  # tests of a line
 SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
@@ -29,7 +29,8 @@ def before_and_after(found: Evidence) -> list[str]:
     """What failed without the change, and what fails with it, with its cause: a line for each."""
     fails = [f"fails with the change: {one.test}: {cause_of(one)}" for one in found.failures[:MOST_NAMED]]
     more = len(found.failures) - len(fails)
-    return [*without_it(found), *fails, *([f"{more} more fail with the change"] if more > 0 else [])]
+    fails += [f"{more} more fail with the change"] if more > 0 else []
+    return [*without_it(found), *fails, *(f"fails still: {one.test}: {cause_of(one)}" for one in found.still)]
 
 
 def without_it(found: Evidence) -> list[str]:
@@ -50,12 +51,7 @@ def cause_of(failure: Failure) -> str:
 
 def unseen(found: Evidence) -> list[str]:
     """What the gates could not see, a line for each; empty: nothing that they know of."""
-    lines = [
-        f"no test covers {'line' if len(missed) == 1 else 'lines'} {ranges(missed)} of {path}"
-        for path, missed in found.uncovered.items()
-        if missed
-    ]
-    lines += found.unheld
+    lines = [*found.unrun, *found.unheld]
     if found.covered is None and found.command:
         lines.append("which lines the tests run was not counted")
     lines += [f"{run.name} was {run.end}" for run in found.tools if run.end.startswith("not run")]

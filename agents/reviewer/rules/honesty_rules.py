@@ -57,6 +57,7 @@ def findings(case: Case) -> Iterator[Finding]:
         if file.tree:
             yield from _forging(file, file.tree)
             yield from _switched_off(file, file.tree)
+            yield from _replaced(file, file.tree)
     for file in case.code:
         assert file.tree
         yield from _hooks(file, file.tree.module)
@@ -111,6 +112,32 @@ def _switched_off(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
         if rank and (line := file.first_added(*span(node))):
             text = f"{name} switches a test off; mend the code, or change what the test expects if the task says so"
             yield file.finding(line, rank, "test switched off", text)
+
+
+def _replaced(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
+    """A test that puts something else in the place of what it then asks."""
+    for function in tree.functions if file.is_test else ():
+        nodes = list(ast.walk(function))
+        instead = {ast.unparse(one) for node in nodes for one in _targets(node)}
+        instead |= {f"{ast.unparse(thing)}.{name}" for node in nodes for thing, name in _patched(node)}
+        asked = (node for node in nodes if isinstance(node, ast.Assert) or _asserts(node))
+        calls = (one for node in asked for one in ast.walk(node) if isinstance(one, ast.Call))
+        for call in calls:
+            line = file.first_added(*span(function))
+            if line and ast.unparse(call.func) in instead:
+                text = f"{function.name} replaces {ast.unparse(call.func)} and then asks the replacement; ask the code"
+                yield file.finding(line, MEDIUM, "replaces what it tests", text)
+
+
+def _patched(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """`monkeypatch.setattr(thing, "name", …)`, `patch.object(thing, "name", …)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="setattr" | "object"), args=[thing, ast.Constant(value=str(name)), *_]):
+            yield thing, name
+
+
+def _asserts(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert")
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:

@@ -1,4 +1,4 @@
-"""Python that should not get into a product: dangerous calls, swallowed exceptions, left-overs of debugging.
+"""Python that should not get into a product: dangerous calls, surprising imports, left-overs of debugging.
 
 Names are followed through imports; what is built at run time is not. Only added lines count.
 """
@@ -52,7 +52,6 @@ def findings(case: Case) -> Iterator[Finding]:
         assert file.tree
         yield from _calls(file, file.tree)
         yield from _imports(file, file.tree)
-        yield from _handlers(file, file.tree)
 
 
 # --- calls ---------------------------------------------------------------------------------------------------
@@ -111,22 +110,3 @@ def _imports(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
         line = file.first_added(*span(node))
         if line and (found := IMPORTS.get(name.split(".")[0])):
             yield file.finding(line, found[0], "surprising import", f"{name.split('.')[0]} {found[1]}")
-
-
-# --- exceptions ----------------------------------------------------------------------------------------------
-
-
-def _handlers(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
-    for node in tree.nodes:
-        if not isinstance(node, ast.ExceptHandler) or not (line := file.first_added(*span(node))):
-            continue
-        caught = tree.dotted(node.type) if node.type else "BaseException"
-        if caught in ("BaseException", "Exception") and all(map(_does_nothing, node.body)):
-            text = "every error is swallowed here; name the one that is expected, and say why it does not matter"
-            yield file.finding(line, MEDIUM, "swallowed exception", text)
-
-
-def _does_nothing(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Pass | ast.Continue) or (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    )

@@ -15,6 +15,7 @@ from sisimpur.agents.reviewer.rules import (
     django_rules,
     honesty_rules,
     install_rules,
+    lost_rules,
     python_rules,
     query_rules,
     text_rules,
@@ -34,6 +35,7 @@ def findings(case: Case, outgoing: Outgoing) -> tuple[Finding, ...]:
         *text_rules.findings(case, outgoing),
         *honesty_rules.findings(case),
         *python_rules.findings(case),
+        *lost_rules.findings(case),
         *django_rules.findings(case),
         *query_rules.findings(case),
         *dependency_rules.findings(case),
@@ -44,7 +46,13 @@ def findings(case: Case, outgoing: Outgoing) -> tuple[Finding, ...]:
 
 def _of_lines(case: Case) -> Iterator[Finding]:
     """The rules that judge a line by what it says, wherever it stands."""
-    for rule in (text_rules.of_lines, python_rules.findings, django_rules.of_lines, query_rules.findings):
+    for rule in (
+        text_rules.of_lines,
+        python_rules.findings,
+        lost_rules.of_lines,
+        django_rules.of_lines,
+        query_rules.findings,
+    ):
         yield from rule(case)
 
 
