@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.guard import Failures
 from sisimpur.web.api.board_app import make_api
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.guard import Failures
 
 
 def description() -> str:

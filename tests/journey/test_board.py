@@ -27,9 +27,9 @@ from sisimpur.cli.views.show import show
 from sisimpur.cli.views.status import status
 from sisimpur.cli.views.tasks import tasks
 from sisimpur.simulators.model.scripted_model import ScriptedModel
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.sign_in import BoardKeys
 from tests.journey.gated import FILES, GOOD, ID, SUM, VISION, Coder, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads, task
 

@@ -17,8 +17,8 @@ from sisimpur.cli.views.memory import memory, research
 from sisimpur.cli.views.show import show
 from sisimpur.shared.system import lock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
-from sisimpur.web.api.order_bodies import LONGEST_FILE
-from sisimpur.web.api.team_reading import ROLES
+from sisimpur.web.api.acting.order_bodies import LONGEST_FILE
+from sisimpur.web.api.reading.team_readers import ROLES
 from tests.journey.gated import FILES, ID, SUM, VISION
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, reads
 from tests.journey.test_board import Browser, run, signed_in, stranger, typed

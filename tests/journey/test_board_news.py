@@ -15,8 +15,9 @@ import httpx2
 import pytest
 
 from sisimpur.shared.system.clock import SystemClock
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.board_news import (
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.sign_in import BoardKeys
+from sisimpur.web.api.reading.board_news import (
     MOST_MISSED,
     MOST_OF_ONE,
     NewsDesk,
@@ -26,7 +27,6 @@ from sisimpur.web.api.board_news import (
     moved,
     told,
 )
-from sisimpur.web.api.sign_in import BoardKeys
 from tests.journey.board_process import BoardProcess, key_of, listening, served
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage

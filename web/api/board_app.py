@@ -9,16 +9,16 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from sisimpur.web.api.acting_routes import BoardActions
-from sisimpur.web.api.alias_routes import alias_routes
-from sisimpur.web.api.board_answers import API, told_as_problems
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.board_openapi import PROBLEMS, BoardApi
-from sisimpur.web.api.file_routes import FileRoutes
-from sisimpur.web.api.guard import LONGEST_BODY, BoardGuard, Failures, bearer
+from sisimpur.web.api.acting.acting_routes import BoardActions
+from sisimpur.web.api.acting.alias_routes import alias_routes
+from sisimpur.web.api.acting.file_routes import FileRoutes
+from sisimpur.web.api.base.board_answers import API, told_as_problems
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.board_openapi import PROBLEMS, BoardApi
+from sisimpur.web.api.base.guard import LONGEST_BODY, BoardGuard, Failures, bearer
+from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.page_files import PageFiles
-from sisimpur.web.api.reading_routes import news_route, reading_routes, watching_routes
-from sisimpur.web.api.sign_in import BoardKeys
+from sisimpur.web.api.reading.reading_routes import news_route, reading_routes, watching_routes
 
 
 class SignInBody(BaseModel):

@@ -16,15 +16,15 @@ from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system.paths import Home
-from sisimpur.web.api.sign_in import LINK_LASTS, BoardKeys
+from sisimpur.web.api.base.sign_in import LINK_LASTS, BoardKeys
 
 if TYPE_CHECKING:
     from uvicorn import Server
 
-    from sisimpur.web.api.guard import BoardGuard
+    from sisimpur.web.api.base.guard import BoardGuard
 
 MINUTES = LINK_LASTS.seconds // 60
-WAITING, AT_ONCE, STOPPING = 128, 100, 3  # connections that wait, requests at once, seconds to end
+WAITING, STOPPING = 128, 3  # connections that wait, seconds to end
 SILENT = 30_000  # milliseconds in which the other end takes what it was sent; then the kernel cuts it
 
 
@@ -59,8 +59,8 @@ def demo(arguments: Arguments) -> int:
 
 def _announced(arguments: Arguments, port: int) -> BoardGuard:
     """Print where it is and how to sign in. Return what answers there."""
+    from sisimpur.web.api.base.board_home import BoardHome
     from sisimpur.web.api.board_app import make_app
-    from sisimpur.web.api.board_home import BoardHome
 
     link = _link(arguments, port)
     print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
@@ -81,7 +81,7 @@ def server_of(app: BoardGuard) -> Server:
     from sisimpur.web.api.yielding_connection import YieldingConnection
 
     return uvicorn.Server(
-        uvicorn.Config(
+        uvicorn.Config(  # without `limit_concurrency`: it counts what was closed a moment ago, and refuses who is new
             app,
             ws="none",
             http=YieldingConnection,
@@ -93,7 +93,6 @@ def server_of(app: BoardGuard) -> Server:
             proxy_headers=False,
             server_header=False,
             date_header=False,
-            limit_concurrency=AT_ONCE,
             timeout_graceful_shutdown=STOPPING,
         )
     )

@@ -8,7 +8,7 @@ import itertools
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-MOST = 80  # of a hundred: the rest is for those that are being closed
+MOST = 80  # at once
 _number = itertools.count()
 
 

@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from sisimpur.cli.app import keep_trace
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.shared.model.errors import TeamError, Unavailable
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.guard import PROBLEM, problem
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.guard import PROBLEM, problem
 
 API = "/api/v1"
 

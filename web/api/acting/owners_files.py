@@ -17,8 +17,8 @@ from sisimpur.shared.store.chain import heard_by
 from sisimpur.shared.store.task_store import MAX_TASK, parse
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import read_text, write_text
-from sisimpur.web.api.board_home import without_keys
-from sisimpur.web.api.sign_in import VIA
+from sisimpur.web.api.base.board_home import without_keys
+from sisimpur.web.api.base.sign_in import VIA
 
 
 def file_tag(text: str) -> str:

@@ -13,7 +13,7 @@ from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.store.chain import heard_by
-from sisimpur.web.api.sign_in import VIA
+from sisimpur.web.api.base.sign_in import VIA
 
 ORDERS: Mapping[str, Order] = {
     "approve": approved,

@@ -14,13 +14,13 @@ from sisimpur.cli.views.budget import budget_facts
 from sisimpur.cli.views.show import task_facts
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import State
-from sisimpur.web.api import reading, team_reading
-from sisimpur.web.api.board_answers import API, answered
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.board_news import NewsDesk, NewsLine
-from sisimpur.web.api.board_openapi import KNOWN
-from sisimpur.web.api.guard import bearer
-from sisimpur.web.api.review import difference, review_facts
+from sisimpur.web.api.base.board_answers import API, answered
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.board_openapi import KNOWN
+from sisimpur.web.api.base.guard import bearer
+from sisimpur.web.api.reading import readers, team_readers
+from sisimpur.web.api.reading.board_news import NewsDesk, NewsLine
+from sisimpur.web.api.reading.review import difference, review_facts
 
 MOST, MOST_SAID = 200, 20
 Changed = Annotated[str, Header(alias="If-None-Match")]
@@ -33,8 +33,8 @@ Heard = Annotated[str, Header(alias="Last-Event-ID", pattern=r"^([0-9]{1,18})?$"
 OF_TASK = {
     "": task_facts,
     "/review": review_facts,
-    "/trace": team_reading.trace,
-    "/attempts": team_reading.attempts,
+    "/trace": team_readers.trace,
+    "/attempts": team_readers.attempts,
 }
 
 
@@ -48,7 +48,7 @@ class FiguresText(Response):
 
 def reading_routes(home: BoardHome) -> APIRouter:
     routes = APIRouter(prefix=API, responses=KNOWN)
-    for name, reader in {**reading.READERS, **team_reading.WHOLE}.items():
+    for name, reader in {**readers.READERS, **team_readers.WHOLE}.items():
         routes.add_api_route(f"/{name}", _whole(home, reader), summary=_first_line(reader, name))
     routes.add_api_route("/tasks", _tasks(home), summary="Tasks, the newest id first")
     routes.add_api_route("/audit", _audit(home), summary="Who did what, in its order")
@@ -74,19 +74,19 @@ def _first_line(reader: Callable[..., Any], name: str) -> str:
 def watching_routes(home: BoardHome) -> APIRouter:
     """Addresses of what watches us, where such programs look for it. A key of the board is needed here, too."""
     routes = APIRouter()
-    routes.add_api_route("/ready", _whole(home, team_reading.ready), responses=KNOWN, summary="Whether it can be read")
+    routes.add_api_route("/ready", _whole(home, team_readers.ready), responses=KNOWN, summary="Whether it can be read")
 
     @routes.get("/metrics", response_class=FiguresText)
     def metrics() -> Response:
         """What `metrics --prometheus` prints."""
         with home.open() as records:
-            text = team_reading.prometheus_text(records)
+            text = team_readers.prometheus_text(records)
         return Response(text.encode("utf-8", "replace"), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return routes
 
 
-def _whole(home: BoardHome, reader: reading.Reader) -> Callable[..., Response]:
+def _whole(home: BoardHome, reader: readers.Reader) -> Callable[..., Response]:
     def read(known: Changed = "") -> Response:
         return answered(home.read(reader), known)
 
@@ -124,7 +124,7 @@ def _tasks(home: BoardHome) -> Callable[..., Response]:
         known: Changed = "",
     ) -> Response:
         def found(records: Records) -> Any:
-            rows, last = reading.tasks(records, {"state": state, "goal": goal}, _after(cursor), limit)
+            rows, last = readers.tasks(records, {"state": state, "goal": goal}, _after(cursor), limit)
             return {"tasks": rows, "next": _cursor(last) if last else None}
 
         return answered(home.read(found), known)
@@ -135,7 +135,7 @@ def _tasks(home: BoardHome) -> Callable[..., Response]:
 def _audit(home: BoardHome) -> Callable[..., Response]:
     def read(cursor: Cursor = "", limit: Limit = 50, known: Changed = "") -> Response:
         def found(records: Records) -> Any:
-            rows = reading.audit(records, _number(cursor), limit + 1)
+            rows = readers.audit(records, _number(cursor), limit + 1)
             following = _cursor(str(rows[limit - 1]["seq"])) if len(rows) > limit else None
             return {"rows": rows[:limit], "next": following}
 
@@ -160,7 +160,7 @@ def _talk(home: BoardHome) -> Callable[..., Response]:
     ) -> Response:
         def found(records: Records) -> Any:
             state_of(records, id)
-            calls, last = team_reading.talk(records, id, _number(cursor), limit)
+            calls, last = team_readers.talk(records, id, _number(cursor), limit)
             return {"calls": calls, "next": _cursor(str(last)) if last else None}
 
         return answered(home.read(found), known)
@@ -171,7 +171,7 @@ def _talk(home: BoardHome) -> Callable[..., Response]:
 def _research_note(home: BoardHome) -> Callable[..., Response]:
     def read(id: str, known: Changed = "") -> Response:  # noqa: A002
         def found(records: Records) -> Any:
-            if (note := team_reading.research_note(records, id)) is None:
+            if (note := team_readers.research_note(records, id)) is None:
                 raise HTTPException(404, f"nothing of the id {id[:60]} was looked up")
             return note
 
@@ -189,7 +189,7 @@ def _news(desk: NewsDesk) -> Callable[..., Response]:
 
 
 def state_of(records: Records, id_: str) -> State:
-    if (state := reading.where(records, id_)) is None:
+    if (state := readers.where(records, id_)) is None:
         raise HTTPException(404, f"there is no task {id_[:60]}")
     return state
 

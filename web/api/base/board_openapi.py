@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from sisimpur.web.api.guard import PROBLEM
+from sisimpur.web.api.base.guard import PROBLEM
 
 WRONG = {
     "type": "object",

@@ -26,8 +26,8 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.lifecycle import FOLDERS, State
 from sisimpur.shared.system.paths import Home
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.sign_in import BoardKeys
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.sign_in import BoardKeys
 
 LOOKS_EACH, BEATS_EACH = 0.5, 10.0  # seconds
 SLOWEST = 10.0

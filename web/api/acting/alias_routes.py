@@ -6,14 +6,14 @@ from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
 from sisimpur.cli.views.show import task_facts
-from sisimpur.web.api import team_reading
-from sisimpur.web.api.acting_routes import BoardActions, Key, Seen
-from sisimpur.web.api.board_answers import answered
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.board_openapi import KNOWN
-from sisimpur.web.api.file_routes import FileRoutes
-from sisimpur.web.api.order_bodies import ApprovalBody, RulingBody
-from sisimpur.web.api.reading_routes import Changed, state_of
+from sisimpur.web.api.acting.acting_routes import BoardActions, Key, Seen
+from sisimpur.web.api.acting.file_routes import FileRoutes
+from sisimpur.web.api.acting.order_bodies import ApprovalBody, RulingBody
+from sisimpur.web.api.base.board_answers import answered
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.board_openapi import KNOWN
+from sisimpur.web.api.reading import team_readers
+from sisimpur.web.api.reading.reading_routes import Changed, state_of
 
 
 def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> APIRouter:
@@ -32,9 +32,9 @@ def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> A
 
     @routes.get("/agent/{role}/status", responses=KNOWN)
     def agent(role: str, known: Changed = "") -> Response:
-        if role not in team_reading.ROLES:
-            raise HTTPException(404, f"there is no agent {role[:60]}; there are {', '.join(team_reading.ROLES)}")
-        agents = home.read(lambda records: next(one for one in team_reading.agents(records) if one["role"] == role))
+        if role not in team_readers.ROLES:
+            raise HTTPException(404, f"there is no agent {role[:60]}; there are {', '.join(team_readers.ROLES)}")
+        agents = home.read(lambda records: next(one for one in team_readers.agents(records) if one["role"] == role))
         return answered(agents, known)
 
     return routes

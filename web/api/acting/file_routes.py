@@ -14,14 +14,14 @@ from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.views.vision import vision_facts
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured, Refused
-from sisimpur.web.api.acting_routes import BoardActions, Key, Seen
-from sisimpur.web.api.board_answers import API, problem_answer
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.guard import problem
-from sisimpur.web.api.order_bodies import NewTaskBody, PreviewBody, TaskBody, VisionBody
-from sisimpur.web.api.owners_files import OwnersFile, add_task, require_task, task_file, vision_file
-from sisimpur.web.api.reading_routes import state_of
-from sisimpur.web.api.sign_in import BoardAnswer
+from sisimpur.web.api.acting.acting_routes import BoardActions, Key, Seen
+from sisimpur.web.api.acting.order_bodies import NewTaskBody, PreviewBody, TaskBody, VisionBody
+from sisimpur.web.api.acting.owners_files import OwnersFile, add_task, require_task, task_file, vision_file
+from sisimpur.web.api.base.board_answers import API, problem_answer
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.guard import problem
+from sisimpur.web.api.base.sign_in import BoardAnswer
+from sisimpur.web.api.reading.reading_routes import state_of
 
 Facts = Callable[[str], Mapping[str, Any]]  # a text -> what is read of it; Refused, Misconfigured: it cannot be read
 Find = Callable[[Records], tuple[OwnersFile, Facts]]

@@ -26,7 +26,7 @@ from sisimpur.shared.record.conversations import Conversations
 from sisimpur.shared.record.metrics import figures, prometheus, total
 from sisimpur.shared.record.metrics_reader import MetricDays
 from sisimpur.shared.system.paths import read_text
-from sisimpur.web.api.reading import Reader
+from sisimpur.web.api.reading.readers import Reader
 
 ROLES = ("orchestrator", "researcher", "planner", "coder", "qa", "reviewer", "devops")
 OF_SYSTEM = ("home", "daemon", "pid", "since", "machine", "outlets", "problems")  # of the status

@@ -17,15 +17,15 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.web.api import reading
-from sisimpur.web.api.board_answers import API, etag
-from sisimpur.web.api.board_home import BoardHome
-from sisimpur.web.api.guard import PROBLEM, problem
-from sisimpur.web.api.order_bodies import AnswerBody, CapBody, PauseBody, RollbackBody, RulingBody, WhyBody
-from sisimpur.web.api.orders import carried_out
-from sisimpur.web.api.reading_routes import state_of
-from sisimpur.web.api.review import review_facts
-from sisimpur.web.api.sign_in import BoardAnswer, BoardOrders
+from sisimpur.web.api.acting.order_bodies import AnswerBody, CapBody, PauseBody, RollbackBody, RulingBody, WhyBody
+from sisimpur.web.api.acting.orders import carried_out
+from sisimpur.web.api.base.board_answers import API, etag
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.guard import PROBLEM, problem
+from sisimpur.web.api.base.sign_in import BoardAnswer, BoardOrders
+from sisimpur.web.api.reading import readers
+from sisimpur.web.api.reading.reading_routes import state_of
+from sisimpur.web.api.reading.review import review_facts
 
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
 Seen = Annotated[str, Header(alias="If-Match")]
@@ -71,7 +71,7 @@ class BoardActions:
 
     def answer(self, body: AnswerBody, key: Key) -> Response:
         def judged(records: Records) -> BoardAnswer:
-            asked = [one["text"] for one in reading.waiting(records)["asked"] if one["goal"] == body.id]
+            asked = [one["text"] for one in readers.waiting(records)["asked"] if one["goal"] == body.id]
             now = json.loads(self.home.told(asked, records))
             if now and sorted(now) != sorted(body.asked):
                 return BoardAnswer(409, problem(409, "what is asked has changed since you read it", now=now).decode())

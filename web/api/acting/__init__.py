@@ -1,0 +1,1 @@
+"""What can be ordered: each is what the terminal's command does."""

@@ -1,0 +1,1 @@
+"""What can be read: each is what the terminal prints with `--json`."""
