@@ -224,11 +224,6 @@ class Journal:
         found = self._db.made(happened_by_task, sql, (_json(tasks := [*tasks]),))
         return {task: found.get(task, ()) for task in tasks}
 
-    def touched(self, first: str, last: str = "") -> set[str]:
-        """Tasks to which anything happened between two days, these among them; no `last`: until now."""
-        rows = self._db.rows("select distinct task from task_events where at >= ? and at < ?", (first, f"{last}~"))
-        return {row["task"] for row in rows}
-
     def newest(self) -> int:
         """The number of what was booked last; 0: nothing was."""
         row = self._db.row("select max(id) from task_events")

@@ -41,6 +41,7 @@ from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Visi
 from sisimpur.shared.money.ticket import Share, totals
 from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
 from sisimpur.shared.notify.notice_book import Slip
+from sisimpur.shared.store.ended_tasks import TaskLife, Wanted
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Trouble
 from sisimpur.shared.store.task_records import Happened, TaskRecord
@@ -148,8 +149,9 @@ class DayBooks:
         self._snapshot = books.tasks.snapshot()
         self._stuck = {one.task: one for one in told_once(stuck_tasks(self._snapshot))}
         self._standings = {one.goal.id: one for one in books.roadmap.standings(day)}
-        self._known = self._looked_up_tasks()
-        self._histories = self._journal.histories(self._known)
+        lives = self._lives()
+        self._known = {id_: life.record for id_, life in lives.items()}
+        self._histories = {id_: life.history for id_, life in lives.items()}
         self._used = books.money.ledger.used_by(self._known)
         first = month_of(first_monday(day).isoformat())
         self._shares = books.money.ledger.breakdown(first, month_of(day))
@@ -233,12 +235,12 @@ class DayBooks:
             if card.id not in self._known:
                 yield TaskAccount(card.id, self._title(card, card.id), card.state)
 
-    def _looked_up_tasks(self) -> Mapping[str, TaskRecord]:
-        """What is open, is of the vision's goals, was given up by the team, or got on in the weeks that are told."""
+    def _lives(self) -> Mapping[str, TaskLife]:
+        """Of what is open, of the vision's goals, given up by the team, or got on in the weeks that are told."""
         journal, cards = self._journal, self._snapshot.board.by_id
         given_up = journal.times_of(Event.EXHAUSTED).keys() & journal.places()[State.FAILED]
-        of_late = journal.touched(first_monday(self._day).isoformat())
-        return journal.tasks_of((goal.id for goal in self._vision.goals), {*cards, *given_up, *of_late})
+        goals, since = [goal.id for goal in self._vision.goals], first_monday(self._day).isoformat()
+        return self._tasks.ended.lives(Wanted(goals, {*cards, *given_up}, since), journal, self._today)
 
     def _may_be_told(self, known: TaskRecord) -> bool:
         """The others are only counted."""

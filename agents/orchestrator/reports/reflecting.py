@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.reports.books import TaskBooks
@@ -72,9 +72,10 @@ class _Life:
         self._parked = parked
         self._tasks = tasks
         self._day = day
+        self._date = date.fromisoformat(day)
         self._minutes = known.tried.minutes
         self._history = [event for event in history if event.at[:10] <= day]
-        self._attempts = [one for one in known.attempts if one.ended_at and _day(one.ended_at) <= day]
+        self._attempts = [one for one in known.attempts if one.ended_at and one.ended_at.date() <= self._date]
 
     @property
     def standing(self) -> Standing:
@@ -96,7 +97,7 @@ class _Life:
 
     def _tries_of_the_day(self) -> Iterator[DayFailure]:
         for number, one in enumerate(self._attempts, 1):
-            if one.ended_at and _day(one.ended_at) == self._day:
+            if one.ended_at and one.ended_at.date() == self._date:
                 yield from self._tries(self._attempts[:number])[-1:] if _is_failure(one) else ()
 
     def _tries(self, attempts: Sequence[Attempt]) -> tuple[DayFailure, ...]:
@@ -119,7 +120,7 @@ class _Life:
     def _waits(self) -> Iterator[DayFailure]:
         """What only the owner can go on with, since its tests or its review do not decide."""
         parked = self._parked
-        if parked and parked.at and _day(parked.at) == self._day and self._attempts:
+        if parked and parked.at and parked.at.date() == self._date and self._attempts:
             failure = DayFailure(
                 self.id, "waits", "\n".join(parked.reasons), self._tasks.evidence(self.id, self._attempts[-1])
             )
@@ -151,6 +152,8 @@ def _not_begun(
     troubles: Sequence[str], lives: Iterable[_Life], backed_off: Mapping[str, str]
 ) -> Iterator[ClassifiedFailure]:
     """What was missing: a sandbox, the tests' environment. For a task if the books name one, else for everybody."""
+    if not troubles and not backed_off:
+        return
     found, begun = False, {life.id: life.standing for life in lives}
     for task in dict.fromkeys((*begun, *backed_off)):
         told = [rest for text in troubles if (rest := _told_of(task, text))]
@@ -171,8 +174,3 @@ def _told_of(task: str, text: str) -> str:
     name = f"{task}: "
     _, found, rest = text.partition(f"; {name}")
     return text.removeprefix(name) if text.startswith(name) else rest if found else ""
-
-
-def _day(at: datetime) -> str:
-    """As the owner's wall clock showed it."""
-    return at.date().isoformat()

@@ -106,6 +106,7 @@ def ends_by_week(happened: Iterable[tuple[str, Event]]) -> dict[date, tuple[str,
     return found
 
 
+@lru_cache(maxsize=100)
 def first_monday(day: str) -> date:
     """Of the weeks that are looked at on that day."""
     return monday_of(day) - timedelta(weeks=MOST_WEEKS - 1)
