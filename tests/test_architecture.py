@@ -147,7 +147,7 @@ def test_agents_reach_the_world_only_through_adapters() -> None:
 
 # Modules that nothing imports when it is loaded: who needs them pays for them.
 LOADED_LAZILY = {
-    *("acting_routes", "alias_routes", "board_answers", "board_app", "board_news", "file_routes"),
+    *("access_routes", "acting_routes", "alias_routes", "board_answers", "board_app", "board_news", "file_routes"),
     *("board_openapi", "order_bodies", "page_files", "reading_routes", "yielding_connection"),
     *("docker_wire", "local_webhook", "meter", "scripted_model"),
 }

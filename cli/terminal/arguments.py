@@ -46,6 +46,8 @@ class Arguments:
     script: str = ""
     port: int = 0
     link: bool = False
+    sessions: bool = False
+    close: str = ""
     board: bool = False
     agent: str = ""
     task: str = ""

@@ -234,8 +234,12 @@ def _board(commands: CommandLine) -> None:
         "see what waits for you in a browser on this machine, and answer it",
         "board",
         "board --link",
+        "board --sessions",
     )
-    board.add_argument("--link", action="store_true", help="print another link that signs in once, and end")
+    one = board.add_mutually_exclusive_group()
+    one.add_argument("--link", action="store_true", help="print another link that signs in once, and end")
+    one.add_argument("--sessions", action="store_true", help="list who is signed in, and end")
+    one.add_argument("--close", metavar="ID", help="end a session of that list: its browser has to sign in anew")
     board.add_argument("--port", type=int, metavar="N", help="where it listens (default: `port` in config/board.yaml)")
 
 

@@ -9,14 +9,19 @@ import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from bench.openapi import description
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.board_app import make_app
+from sisimpur.web.api.server import board as board_command
 from sisimpur.web.api.server import server_of
 from sisimpur.web.api.yielding_connection import MOST
 from tests.journey.gated import FILES, VISION
@@ -65,6 +70,69 @@ def test_a_cursor_of_somebody_else_is_refused_and_no_bug(home: Stage) -> None:
         cursor = urlsafe_b64encode(told.encode()).decode()
         assert page.get(f"/api/v1/audit?cursor={cursor}").status_code == 400
     assert not list((home.home.root / "logs").glob("bug-*"))
+
+
+# --- who may -------------------------------------------------------------------------------------------------
+
+
+def test_a_link_used_twice_signs_nobody_in(home: Stage) -> None:
+    page, code = signed_in(home), link(home)
+    assert page.post("session", {"code": code}).status_code == 201
+    before = page.read("sessions")
+    assert page.post("session", {"code": code}).status_code in (401, 429)
+    assert page.read("sessions") == before
+
+
+@pytest.mark.parametrize("by_terminal", [False, True])
+def test_a_session_that_was_closed_reads_and_orders_nothing_and_the_others_go_on(
+    tmp_path: Path, by_terminal: bool
+) -> None:
+    stage = Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES)
+    lost = signed_in(stage)
+    (its,) = lost.read("sessions")
+    stage.clock.sleep(60)
+    mine = signed_in(stage)
+    listed = mine.read("sessions")
+    assert [one["id"] for one in listed][1:] == [its["id"]] and listed[1] == its
+    assert its["made"] == its["seen"] < listed[0]["made"] < its["until"]
+    assert not any(page.token in mine.get("/api/v1/sessions").text for page in (lost, mine))
+    if by_terminal:
+        assert board_command(Arguments("board", stage.home.root, close=its["id"])) == 0
+    else:
+        gone = mine.http.delete(f"/api/v1/sessions/{its['id']}", headers=key(mine))
+        assert gone.status_code == 204
+    assert lost.get("/api/v1/status").status_code == 401
+    assert lost.post("money/cap", {"amount": "9"}).status_code == 401
+    assert lost.http.delete(f"/api/v1/sessions/{listed[0]['id']}", headers=key(lost)).status_code == 401
+    assert mine.read("sessions") == listed[:1]
+    assert mine.http.delete(f"/api/v1/sessions/{its['id']}", headers=key(mine)).status_code == 404
+    (row,) = [one for one in mine.read("audit?limit=200")["rows"] if "ended" in one["detail"]]
+    assert (row["via"], row["detail"]["session"]) == ("terminal" if by_terminal else "board", its["id"])
+
+
+def test_a_link_that_nobody_used_is_no_session_and_is_not_closed_as_one(home: Stage) -> None:
+    page, code = signed_in(home), link(home)
+    name = sha256(code.encode()).hexdigest()[:8]
+    assert name not in {one["id"] for one in page.read("sessions")}
+    assert page.http.delete(f"/api/v1/sessions/{name}", headers=key(page)).status_code == 404
+    assert page.post("session", {"code": code}).status_code == 201
+
+
+def test_the_terminal_lists_who_is_signed_in_without_a_token(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage = Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES)
+    stage.clock.sleep((datetime.now(UTC) - stage.clock.now()).total_seconds())
+    page = signed_in(stage)
+    assert board_command(Arguments("board", stage.home.root, sessions=True)) == 0
+    printed = capsys.readouterr().out
+    assert page.read("sessions")[0]["id"] in printed and page.token not in printed
+    with pytest.raises(Misconfigured, match="board --sessions"):
+        board_command(Arguments("board", stage.home.root, close="00000000"))
+
+
+def key(page: Browser) -> dict[str, str]:
+    return {"authorization": f"Bearer {page.token}", "origin": HERE}
 
 
 # --- every address that there is -----------------------------------------------------------------------------

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import threading
 
-from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
-from starlette.exceptions import HTTPException
+from fastapi import Response
 
+from sisimpur.web.api.access_routes import access_routes
 from sisimpur.web.api.acting.acting_routes import BoardActions
 from sisimpur.web.api.acting.alias_routes import alias_routes
 from sisimpur.web.api.acting.file_routes import FileRoutes
 from sisimpur.web.api.base.board_answers import API, told_as_problems
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import PROBLEMS, BoardApi
-from sisimpur.web.api.base.guard import LONGEST_BODY, BoardGuard, Failures, bearer
+from sisimpur.web.api.base.guard import LONGEST_BODY, BoardGuard, Failures
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.page_files import PageFiles
 from sisimpur.web.api.reading.reading_routes import news_route, reading_routes, watching_routes
-
-
-class SignInBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    code: str = Field(max_length=200)
 
 
 def make_app(home: BoardHome, port: int) -> BoardGuard:
@@ -60,7 +53,7 @@ def make_api(home: BoardHome, failures: Failures) -> BoardApi:
         actions.routes(),
         files.routes(),
         alias_routes(home, actions, files),
-        _sessions(home, failures),
+        access_routes(home, failures),
     ):
         app.include_router(routes)
     app.add_api_route("/health", _health, summary="Whether it answers")
@@ -70,24 +63,3 @@ def make_api(home: BoardHome, failures: Failures) -> BoardApi:
 
 def _health() -> Response:
     return Response('{"ok": true}', media_type="application/json")
-
-
-def _sessions(home: BoardHome, failures: Failures) -> APIRouter:
-    routes = APIRouter(prefix=API)
-
-    @routes.post("/session", status_code=201)
-    def sign_in(body: SignInBody) -> Response:
-        with home.open(looking=False) as records:
-            token = BoardKeys(records.db).sign_in(body.code, records.clock.now())
-        if not token:
-            status = failures.next_status()
-            raise HTTPException(status, "this link was used, or is too old; another: sisimpur board --link")
-        return Response(json.dumps({"token": token}), 201, media_type="application/json")
-
-    @routes.delete("/session", status_code=204)
-    def sign_out(request: Request) -> Response:
-        with home.open(looking=False) as records:
-            BoardKeys(records.db).sign_out(bearer(request.headers))
-        return Response(status_code=204)
-
-    return routes

@@ -1,4 +1,7 @@
-"""`board`: serves it on this machine until Ctrl-C. `--link`: prints another link. `demo --board`: beside the demo."""
+"""`board`: serves it on this machine until Ctrl-C. `--link`: prints another link. `demo --board`: beside the demo.
+
+`--sessions`, `--close`: who is signed in, and not any more.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sisimpur.cli.terminal.arguments import DONE, Arguments
-from sisimpur.cli.terminal.printing import command
+from sisimpur.cli.terminal.printing import command, print_list
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.model.errors import Misconfigured
@@ -29,6 +32,10 @@ SILENT = 30_000  # milliseconds in which the other end takes what it was sent; t
 
 
 def board(arguments: Arguments) -> int:
+    if arguments.sessions:
+        return _sessions(arguments)
+    if arguments.close:
+        return _close(arguments)
     port = arguments.port or load_board(Home(arguments.home)).port
     if arguments.link:
         print(f"works once, within {MINUTES} minutes:\n{_link(arguments, port)}")
@@ -72,6 +79,25 @@ def _link(arguments: Arguments, port: int) -> str:
     """Make one. Its code stands behind the `#`: no browser sends that, and no log keeps it."""
     with open_records(arguments.home) as records:
         return f"http://127.0.0.1:{port}/#code={BoardKeys(records.db).link(records.clock.now())}"
+
+
+def _sessions(arguments: Arguments) -> int:
+    with open_records(arguments.home, looking=True) as records:
+        found = BoardKeys(records.db).sessions(records.clock.now())
+    print_list(
+        "signed in (times in UTC)",
+        (f"{one.id}  since {one.made[:16]}, last used {one.seen[:16]}, until {one.until[:16]}" for one in found),
+    )
+    print(f"\nto end one: {command(arguments.home, 'board', '--close', 'ID')}" if found else "nobody is signed in")
+    return DONE
+
+
+def _close(arguments: Arguments) -> int:
+    with open_records(arguments.home) as records:
+        if not BoardKeys(records.db).close(arguments.close):
+            raise Misconfigured(f"no session is called {arguments.close}; see: python main.py board --sessions")
+    print(f"{arguments.close} is closed: that browser has to sign in anew")
+    return DONE
 
 
 def server_of(app: BoardGuard) -> Server:

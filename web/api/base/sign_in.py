@@ -16,6 +16,17 @@ IDLE, LONGEST = timedelta(hours=12), timedelta(days=30)  # of a session: without
 SEEN_EACH = timedelta(minutes=5)  # more is not written
 KEPT = timedelta(hours=24)  # answers to orders
 DIGITS = 32  # bytes of a key
+NAMED = 8  # digits of a session's digest: the audit calls it so, and no later session gets an old one's name
+
+
+@dataclass(frozen=True)
+class BoardSession:
+    """A browser that is signed in. Its token is known to that browser alone."""
+
+    id: str
+    made: str
+    seen: str  # last used, to some minutes
+    until: str  # at the latest
 
 
 class BoardKeys:
@@ -51,6 +62,20 @@ class BoardKeys:
             with self._db.transaction() as db:
                 db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), _digest(token)))
         return row is not None
+
+    def sessions(self, now: datetime) -> list[BoardSession]:
+        """Return those that would be let in now, the last used one first."""
+        sql = (
+            "select substr(digest, 1, ?) as id, made, seen, until from board_keys"
+            " where kind = 'session' and until >= ? and seen >= ? order by seen desc, made desc, digest"
+        )
+        return [BoardSession(**row) for row in self._db.rows(sql, (NAMED, _utc(now), _idle(now)))]
+
+    def close(self, id_: str) -> bool:
+        """End a session, whoever is signed in with it. False: there is none of this name."""
+        with self._db.transaction() as db:
+            sql = "delete from board_keys where kind = 'session' and substr(digest, 1, ?) = ?"
+            return bool(db.execute(sql, (NAMED, id_)).rowcount)
 
     def sign_out(self, token: str) -> None:
         with heard_by(VIA), self._db.transaction() as db:
