@@ -16,7 +16,7 @@ INTERRUPTION = "interrupted; the next start goes on (a model call that was cut s
 def main(words: Sequence[str]) -> int:
     arguments = parse(words)
     try:
-        return _called(arguments.run)(arguments)
+        return called(arguments.run)(arguments)
     except TeamError as problem:
         from sisimpur.cli.terminal.printing import pasteable, plain
 
@@ -36,7 +36,7 @@ def main(words: Sequence[str]) -> int:
         return BUG
 
 
-def _called(run: str) -> Callable[[Arguments], int]:
+def called(run: str) -> Callable[[Arguments], int]:
     """Return the function that serves a command. Its module is loaded now: no command pays for another's."""
     module, _, name = run.partition(":")
     above = "sisimpur" if module.startswith("web.") else "sisimpur.cli"

@@ -22,7 +22,7 @@ OF_LATE = """
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EndedWanted:
     """Which tasks are looked up: those of goals, others by their ids, and all that got on since a day."""
 
     goals: Iterable[str]
@@ -44,7 +44,7 @@ class EndedTasks:
         self._db = db
         self._kept: dict[str, TaskLife] = {}  # of those that were asked for last
 
-    def lives(self, wanted: Wanted, journal: Journal, today: str) -> dict[str, TaskLife]:
+    def lives(self, wanted: EndedWanted, journal: Journal, today: str) -> dict[str, TaskLife]:
         """What the books say of each of these tasks, in the order in which they were first seen.
 
         One that was over before today changes no more: it is read once, and again if anything happens to it.

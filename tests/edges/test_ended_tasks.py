@@ -12,7 +12,7 @@ import pytest
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import Database
-from sisimpur.shared.store.ended_tasks import EndedTasks, TaskLife, Wanted
+from sisimpur.shared.store.ended_tasks import EndedTasks, TaskLife, EndedWanted
 from sisimpur.shared.store.journal import Journal, MoveReason
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -35,7 +35,7 @@ def go(db: Database, task: str, source: State, event: Event, now: datetime = NOW
 
 
 def lives(ended: EndedTasks, db: Database, today: str, since: str = TODAY) -> dict[str, TaskLife]:
-    return ended.lives(Wanted(["g-2"], [], since), Journal(db), today)
+    return ended.lives(EndedWanted(["g-2"], [], since), Journal(db), today)
 
 
 def is_kept(ended: EndedTasks, db: Database, today: str) -> bool:

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import pytest
 
-from sisimpur.cli.app import main
+from sisimpur.cli.app import called, main
 from sisimpur.cli.commands.day import failed_today
 from sisimpur.cli.setup.folders import PACKAGES
 from sisimpur.cli.terminal.arguments import CHECKOUT, parse
@@ -548,7 +547,7 @@ def test_a_hint_in_an_error_names_the_home_too(stage: Stage, tmp_path: Path) -> 
 def test_each_command_names_a_function_that_is_there(usage: str) -> None:
     required = re.sub(r"\{(\w+).*?\}", r"\1", re.sub(r"\[([^][]|\[[^][]*\])*\]", "", usage)).split()
     arguments = parse(["1" if word.isupper() else word for word in required])
-    assert callable(resolve_name(f"sisimpur.cli.{arguments.run}"))
+    assert callable(called(arguments.run))
 
 
 @pytest.mark.parametrize(

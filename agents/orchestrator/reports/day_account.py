@@ -41,7 +41,7 @@ from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Visi
 from sisimpur.shared.money.ticket import Share, totals
 from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
 from sisimpur.shared.notify.notice_book import Slip
-from sisimpur.shared.store.ended_tasks import TaskLife, Wanted
+from sisimpur.shared.store.ended_tasks import TaskLife, EndedWanted
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Trouble
 from sisimpur.shared.store.task_records import Happened, TaskRecord
@@ -240,7 +240,7 @@ class DayBooks:
         journal, cards = self._journal, self._snapshot.board.by_id
         given_up = journal.times_of(Event.EXHAUSTED).keys() & journal.places()[State.FAILED]
         goals, since = [goal.id for goal in self._vision.goals], first_monday(self._day).isoformat()
-        return self._tasks.ended.lives(Wanted(goals, {*cards, *given_up}, since), journal, self._today)
+        return self._tasks.ended.lives(EndedWanted(goals, {*cards, *given_up}, since), journal, self._today)
 
     def _may_be_told(self, known: TaskRecord) -> bool:
         """The others are only counted."""
