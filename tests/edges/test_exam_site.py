@@ -19,7 +19,7 @@ from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.model.work import Guard, PlanAnswer, PlanOrder, Question, Run, TaskKind, TaskSpec
+from sisimpur.shared.model.work import Guard, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 from sisimpur.shared.system import markdown
 from sisimpur.simulators.model.script import Asked, read_script
 from sisimpur.simulators.model.steps import PlacedStep
@@ -218,11 +218,6 @@ def test_the_plan_keeps_every_rule_at_the_first_try(morning: Morning) -> None:
     assert morning.calls == ["orchestrator", "planner"]
     assert morning.plan.notes == ()
     assert morning.plan.deferred == ()
-
-
-def test_each_task_says_its_kind(morning: Morning) -> None:
-    """By it `metrics` counts, and the commit's title begins."""
-    assert [task.kind for task in morning.plan.tasks] == [TaskKind.FIX, TaskKind.FIX, TaskKind.FEATURE]
 
 
 def test_the_vague_goal_comes_back_as_a_question(morning: Morning) -> None:
