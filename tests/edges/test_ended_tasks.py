@@ -12,7 +12,7 @@ import pytest
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import Database
-from sisimpur.shared.store.ended_tasks import EndedTasks, TaskLife, EndedWanted
+from sisimpur.shared.store.ended_tasks import EndedTasks, EndedWanted, TaskLife
 from sisimpur.shared.store.journal import Journal, MoveReason
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)

@@ -41,7 +41,7 @@ from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Visi
 from sisimpur.shared.money.ticket import Share, totals
 from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
 from sisimpur.shared.notify.notice_book import Slip
-from sisimpur.shared.store.ended_tasks import TaskLife, EndedWanted
+from sisimpur.shared.store.ended_tasks import EndedWanted, TaskLife
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Trouble
 from sisimpur.shared.store.task_records import Happened, TaskRecord
