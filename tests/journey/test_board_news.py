@@ -7,7 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +155,18 @@ def test_no_key_no_news_and_a_key_that_ends_ends_its_line(home: Home) -> None:
         assert teller.look() is None
     bad = httpx2.get(f"{home.board.here}/api/v1/news", headers={**home.key, "last-event-id": "x"}, trust_env=False)
     assert bad.status_code == 422
+
+
+def test_a_line_that_only_stays_open_is_no_use_of_its_session(home: Home) -> None:
+    with home.stage.records() as records:
+        keys, now = BoardKeys(records.db), records.clock.now()
+        began, later = now - timedelta(hours=11), now + timedelta(hours=2)
+        token = keys.sign_in(keys.link(began), began)
+        teller = NewsTeller(records, token, records.audit.newest())
+        teller.begin()
+        teller._beat = 0.0
+        assert teller.look() is not None and not keys.is_signed_in(token, later)
+        assert keys.lets_in(token, now) and keys.is_signed_in(token, later)
 
 
 def test_a_file_that_is_written_in_place_is_seen(home: Home) -> None:

@@ -26,11 +26,11 @@ def make_app(home: BoardHome, port: int) -> BoardGuard:
     app.include_router(pages.routes())
     free = frozenset({("POST", f"{API}/session"), ("GET", "/health")})
 
-    def is_signed_in(key: str) -> bool:
+    def lets_in(key: str) -> bool:
         with home.open() as records:
-            return BoardKeys(records.db).is_signed_in(key, records.clock.now())
+            return BoardKeys(records.db).lets_in(key, records.clock.now())
 
-    return BoardGuard(app, is_signed_in, port, (free, pages), failures)
+    return BoardGuard(app, lets_in, port, (free, pages), failures)
 
 
 def make_api(home: BoardHome, failures: Failures) -> BoardApi:

@@ -58,10 +58,10 @@ class Failures:
 
 @dataclass(frozen=True)
 class BoardGuard:
-    """`open_to_all`: (method, path) of what holds no data; all else needs a key that `is_signed_in` knows."""
+    """`open_to_all`: (method, path) of what holds no data; all else needs a key that `lets_in` knows."""
 
     app: App
-    is_signed_in: Callable[[str], bool]
+    lets_in: Callable[[str], bool]
     port: int
     open_to_all: tuple[Container[tuple[str, str]], ...]
     failures: Failures
@@ -79,7 +79,7 @@ class BoardGuard:
         asked = (scope["method"], scope["path"])
         if refusal is None and not any(asked in some for some in self.open_to_all):
             key = bearer(_headers(scope))
-            if not key or not await asyncio.to_thread(self.is_signed_in, key):
+            if not key or not await asyncio.to_thread(self.lets_in, key):
                 status = self.failures.next_status()
                 refusal = status, "sign in with a link; type: sisimpur board --link"
         if refusal is None:

@@ -56,12 +56,21 @@ class BoardKeys:
         return token
 
     def is_signed_in(self, token: str, now: datetime) -> bool:
-        sql = "select seen from board_keys where digest = ? and kind = 'session' and until >= ? and seen >= ?"
-        row = self._db.row(sql, (_digest(token), _utc(now), _idle(now)))
-        if row is not None and row["seen"] < _utc(now - SEEN_EACH):
+        """Tell it, and no more: a line for news that only stays open is no use of a session."""
+        return bool(self._seen(token, now))
+
+    def lets_in(self, token: str, now: datetime) -> bool:
+        """Tell whether it is signed in, and keep that it was used."""
+        seen = self._seen(token, now)
+        if seen and seen < _utc(now - SEEN_EACH):
             with self._db.transaction() as db:
                 db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), _digest(token)))
-        return row is not None
+        return bool(seen)
+
+    def _seen(self, token: str, now: datetime) -> str:
+        sql = "select seen from board_keys where digest = ? and kind = 'session' and until >= ? and seen >= ?"
+        row = self._db.row(sql, (_digest(token), _utc(now), _idle(now)))
+        return str(row["seen"]) if row else ""
 
     def sessions(self, now: datetime) -> list[BoardSession]:
         """Return those that would be let in now, the last used one first."""
