@@ -17,8 +17,9 @@ from sisimpur.shared.system.process import attached, run
 
 BEFORE = (("ruff", "format", "--check", "."), ("ruff", "check", "."))
 TYPES = ("mypy",)
-PRODUCT = ("main.py", "sisimpur/cli", "sisimpur/agents", "sisimpur/shared", "sisimpur/simulators")
-COVERAGE = ("--cov=agents", "--cov=cli", "--cov=shared", "--cov-branch", "--cov-report=term:skip-covered")
+PARTS = ("agents", "cli", "shared", "web")
+PRODUCT = ("main.py", "sisimpur/simulators", *(f"sisimpur/{part}" for part in PARTS))
+COVERAGE = (*(f"--cov={part}" for part in PARTS), "--cov-branch", "--cov-report=term:skip-covered")
 TESTS = {
     "fast": (
         "-n",
