@@ -114,6 +114,7 @@ class Qa:
         evidence = self._by_tools(replace(evidence, problems=(*evidence.problems, *less)), subject)
         ours = OurTests(written, unrun, newly_run(runs.base, runs.change, subject.about) or {})
         evidence = self._held(self._tried(evidence, subject, gathering, ours), gathering, runs, written)
+        evidence = self._called(evidence, gathering, runs, task)
         return self._told(run, self._unasked(evidence, gathering, task, written))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
@@ -308,6 +309,16 @@ class Qa:
         found = (*evidence.problems, less) if less else evidence.problems
         return replace(evidence, unheld=tried.unheld, faults=tried.told, problems=found)
 
+    def _called(self, evidence: Evidence, gathering: Gathering, runs: Runs, task: TaskSpec) -> Evidence:
+        """Ask what calls near those of the tests do on both commits. What nobody can have meant goes back."""
+        if evidence.is_red:
+            return evidence
+        found, words = gathering.compared(runs), _words(task)
+        now = "\n".join(gathering.texts(change.path)[1] for change in gathering.subject.touched.code)
+        problem = found.problem(gathering.subject.alters_nothing, words, now)
+        problems = (*evidence.problems, problem) if problem else evidence.problems
+        return replace(evidence, differs=() if gathering.subject.alters_nothing else found.told, problems=problems)
+
     def _unasked(self, evidence: Evidence, gathering: Gathering, task: TaskSpec, written: Collection[str]) -> Evidence:
         """What only a reading of the code shows. QA is asked for a test of it once; then the reviewer hears of it."""
         subject = gathering.subject
@@ -318,7 +329,7 @@ class Qa:
             for changes in (subject.touched.code, subject.touched.tests)
         )
         code = {path: both for path, both in code.items() if path not in subject.touched.same}
-        words = "\n".join((task.title, task.description, *task.acceptance))
+        words = _words(task)
         found = [*silent(code, subject.alters_nothing, words), *echoed(code, tests, words)]
         if found and written:
             return replace(evidence, unheld=(*evidence.unheld, *found))
@@ -329,6 +340,10 @@ class Qa:
         rules = [problem.rule for problem in evidence.problems]
         self.log(run, "evidence", commit=evidence.commit, box=evidence.box, problems=rules)
         return evidence
+
+
+def _words(task: TaskSpec) -> str:
+    return "\n".join((task.title, task.description, *task.acceptance))
 
 
 def _about(task: TaskSpec, touched: Touched, paths: Collection[str]) -> tuple[str, ...]:

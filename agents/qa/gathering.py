@@ -16,10 +16,12 @@ from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen, with_moved
 from sisimpur.agents.qa.analysis.which_tests import using
 from sisimpur.agents.qa.commit_texts import LARGEST, CommitSource, text_of
+from sisimpur.agents.qa.differential.calls import Compared
+from sisimpur.agents.qa.differential.comparing import calls_compared
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
 from sisimpur.agents.qa.new_names import NewNamesAsked
 from sisimpur.agents.qa.runner import second_run
-from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
@@ -140,6 +142,24 @@ class Gathering:
                 alive = (*tried.survivors, mutant) if _is_green(run, failing) else tried.survivors
                 tried = replace(tried, count=tried.count + 1, survivors=alive, seconds=tried.seconds + run.seconds)
         return tried
+
+    def compared(self, runs: Runs) -> Compared:
+        """Make the calls of tests near the change on both commits, if there is time for these tests once more."""
+        touched, took, whole = self.subject.touched, self._took(runs.change), runs.change.seconds
+        changed = [one.path for one in touched.code if one.path not in touched.same and one.mode_old]
+        asked = second_run.asked_of_faults(took, self._brought(runs), self._near(changed, took))
+        each, (times, seconds) = second_run.of_one_fault(took, whole, asked), second_run.HANGS
+        if not changed or each > second_run.room_for_faults(whole):
+            return Compared()
+        branch, limit = self.subject.branch, times * each + seconds
+        order = SuiteOrder(branch.commit, self.subject.command, only=asked, cover=False, limit=limit)
+        return calls_compared(self._called, order, branch.base, {path: self.texts(path) for path in changed})
+
+    def _called(self, order: SuiteOrder) -> RawTestRun:
+        raw = self.bench.run(order)
+        if raw.end in NOT_THEIRS:
+            raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again")
+        return raw
 
     def weakenings(self) -> list[Weakening]:
         """Find weaker tests in what was done to the test files."""
@@ -329,9 +349,7 @@ class Gathering:
 
     def _made(self, which: str, order: SuiteOrder, asked: Iterable[str] = ()) -> SuiteRun:
         """Unavailable if it was ended for a reason that has nothing to do with it."""
-        raw = self.bench.run(order if second_run.sayable(order.only) else replace(order, only=()))
-        if raw.end in NOT_THEIRS:
-            raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again")
+        raw = self._called(order if second_run.sayable(order.only) else replace(order, only=()))
         run = read_run(raw, frozenset(asked))
         self.log(
             self.subject.run,

@@ -21,6 +21,7 @@ Remedy = Literal["correct", "write tests", "ask owner"]
 
 # What asks for tests: a change that shows nothing, and one that is to alter nothing.
 OLD_FAILS, EDGE = "an old test fails on the new code", "an edge is not tested"
+DIFFERS = "a call does something else"  # that nobody asked for
 UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
 
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.
@@ -192,6 +193,7 @@ class Evidence:
     independent: str = ""  # what a test says that was written from the task's words alone; empty: none was written
     unheld: tuple[str, ...] = ()  # in words: changed lines that may be another, and no test notices
     faults: str = ""  # how many small faults in changed lines tests notice; empty: none was tried
+    differs: tuple[str, ...] = ()  # in words: calls that do something else than on the base, some of them
     not_run: tuple[str, ...] = ()  # suites of other languages, each with the file that shows it
     compared: BeforeAndNow = BeforeAndNow()  # empty, too, in what was kept before there were names
 

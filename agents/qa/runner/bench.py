@@ -171,9 +171,9 @@ class BoxBench:
     def _run(self, order: SuiteOrder, environment: Environment, stop: Callable[[], bool]) -> tuple[RawTestRun, bool]:
         with self._trees.near(order.commit) as near, self._laid_out(order, near) as (place, pipe):
             done = self.box.run(self._job(order, environment, place, near), stop)
-            coverage = _left(place / "out/coverage.json")
+            coverage, calls = (_left(place / "out" / name) for name in ("coverage.json", "calls.jsonl"))
         end = "killed" if done.is_killed and done.code < 0 else done.end
-        return RawTestRun(end, done.code, done.seconds, done.text, pipe.report(), coverage), done.is_killed
+        return RawTestRun(end, done.code, done.seconds, done.text, pipe.report(), coverage, calls), done.is_killed
 
     @contextmanager
     def _laid_out(self, order: SuiteOrder, near: Near) -> Iterator[tuple[Path, ReportPipe]]:

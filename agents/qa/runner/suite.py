@@ -65,7 +65,7 @@ class RawTestRun:
     """Result of a run, as it came out of the box.
 
     `end`: "exited", the limit that ended it, or "killed": somebody ended the box, twice. `coverage`: as `coverage json`
-    writes.
+    writes. `calls`: what was kept of calls, or made of them (`inside/gate_calls.py`).
     """
 
     end: str
@@ -74,6 +74,7 @@ class RawTestRun:
     output: str  # head and tail
     report: bytes | None = None
     coverage: bytes | None = None
+    calls: bytes | None = None
 
 
 NOT_THEIRS = ("stopped", "machine", "killed")  # the run was ended for a reason that is not its own

@@ -1,0 +1,289 @@
+"""Calls of the target's functions: kept while its tests run, and made again on another commit, with inputs nearby.
+
+As a module: `seen` keeps what a function was called with -> /out/calls.jsonl. As a program: makes the calls that
+/job/sisimpur_calls.json names, and tells what each did -> /out/calls.jsonl. It runs with the target's Python (3.8 or
+newer) and has only the standard library. What goes wrong with a call is that nothing is told of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import copy
+import datetime
+import decimal
+import enum
+import fractions
+import functools
+import hashlib
+import importlib
+import io
+import itertools
+import json
+import math
+import os
+import pathlib
+import pickle
+import random
+import signal
+import sys
+import time
+import types
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+FOUND, ASKED = "/out/calls.jsonl", "/job/sisimpur_calls.json"
+MOST_KEPT, MOST_TRIED = 12, 300  # calls of a function that are kept; more are not looked at
+LARGEST = 20_000  # bytes of what a call was given
+NEARBY = 8  # other inputs of each call
+ONE_CALL = 0.5  # seconds
+DEEPEST, LONGEST, MOST_ITEMS = 6, 400, 60  # of what is told of a value: levels, characters, items
+PLAIN = (type(None), bool, int, str, bytes, complex, datetime.date, datetime.time, datetime.timedelta)
+MADE_OF_TEXT = (decimal.Decimal, fractions.Fraction, uuid.UUID, pathlib.PurePath, range, slice, datetime.tzinfo)
+
+
+class TooLong(BaseException):
+    """A call came to no end."""
+
+
+# --- kept ----------------------------------------------------------------------------------------------------
+
+_kept: dict[str, set[str]] = {}
+_tried: dict[str, int] = {}
+
+
+def seen(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, which from now on keeps what it is given, the first times that this differs."""
+    name = f"{function.__module__}:{function.__qualname__}"
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if len(_kept.get(name, ())) < MOST_KEPT and _tried.get(name, 0) < MOST_TRIED:
+            _tried[name] = _tried.get(name, 0) + 1
+            with contextlib.suppress(Exception):
+                _keep(name, args, kwargs)
+        return function(*args, **kwargs)
+
+    return called
+
+
+def _keep(name: str, args: Any, kwargs: Any) -> None:
+    data = pickle.dumps((args, kwargs), 4)
+    digest = hashlib.sha256(data).hexdigest()
+    if len(data) > LARGEST or digest in _kept.setdefault(name, set()):
+        return
+    _kept[name].add(digest)
+    django = os.environ.get("DJANGO_SETTINGS_MODULE", "") if "django" in sys.modules else ""
+    _tell({"function": name, "given": base64.b64encode(data).decode(), "path": sys.path, "django": django})
+
+
+def _tell(line: dict[str, Any]) -> None:
+    with open(FOUND, "a", encoding="ascii") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+# --- made again ----------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Twice, the second time the other way round: what is not the same then is not told."""
+    with open(ASKED, encoding="ascii") as file:
+        order = json.load(file)
+    sys.path[:] = order["path"]
+    if order["django"]:
+        os.environ["DJANGO_SETTINGS_MODULE"] = order["django"]
+        importlib.import_module("django").setup()
+    calls = [(number, near, call) for number, call in enumerate(order["calls"]) for near in range(NEARBY + 1)]
+    ends = time.monotonic() + order["seconds"]
+    first = {}
+    for number, near, call in calls:
+        if time.monotonic() > ends:
+            break
+        first[number, near] = _made(call, near, order["changed"])
+    ends += order["seconds"]
+    for number, near, call in reversed(calls):
+        found = first.get((number, near))
+        if time.monotonic() > ends:
+            break
+        if found and found == _made(call, near, order["changed"]):
+            _tell({"call": [number, near], **found})
+
+
+def _made(call: dict[str, str], near: int, changed: list[str]) -> dict[str, Any] | None:
+    """None: there is no such input, or no such function."""
+    try:
+        args, kwargs = _Given(base64.b64decode(call["given"]), changed).load()
+        if near:
+            args, kwargs = next(itertools.islice(_nearby(args, kwargs), near - 1, None))
+        function = _found(call["function"])
+        given = f"{call['function'].partition(':')[2]}({_listed(args, kwargs)})"
+        before = [_text(one) for one in (*args, *kwargs.values())]
+    except (Exception, TooLong):  # noqa: BLE001  it belongs to the target
+        return None
+    random.seed(0)
+    did = _did(function, args, kwargs)
+    try:
+        after = [_text(one) for one in (*args, *kwargs.values())]
+    except (Exception, TooLong):  # noqa: BLE001
+        return None
+    changes = [[was, now] for was, now in zip(before, after) if was != now]  # noqa: B905  not before Python 3.10
+    return {"said": given[:LONGEST], "itself": bool(args) and before[0] != after[0], "changes": changes, **did}
+
+
+def _did(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    try:
+        with _in_time(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            found = function(*args, **kwargs)
+            is_lazy = isinstance(found, types.GeneratorType)
+            what = list(itertools.islice(found, MOST_ITEMS)) if is_lazy else found
+            return {"end": "returned", "type": type(found).__name__, "what": _text(what)}
+    except TooLong:
+        return {"end": "came to no end", "type": "", "what": ""}
+    except BaseException as error:  # noqa: BLE001  whatever it raises is what is asked
+        return {"end": "raised", "type": type(error).__name__, "what": str(error)[:LONGEST]}
+
+
+@contextlib.contextmanager
+def _in_time() -> Iterator[None]:
+    def end(*_: Any) -> None:
+        raise TooLong
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, ONE_CALL, ONE_CALL)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+class _Given(pickle.Unpickler):
+    """What a call was given. Nothing of a class whose fields are others now: one commit could not read the other's."""
+
+    def __init__(self, data: bytes, changed: list[str]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._changed = changed
+
+    def find_class(self, module: str, name: str) -> Any:
+        if f"{module}:{name}" in self._changed:
+            raise pickle.UnpicklingError(name)
+        return super().find_class(module, name)
+
+
+def _found(name: str) -> Callable[..., Any]:
+    module, _, path = name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = vars(found)[part]
+        found = getattr(found, "fget", None) or getattr(found, "__func__", found)
+    return found  # type: ignore[no-any-return]
+
+
+# --- inputs nearby -------------------------------------------------------------------------------------------
+
+
+def _nearby(args: Any, kwargs: Any) -> Iterator[tuple[Any, Any]]:
+    """The same call with one value another, of its type: each argument in turn, then the next such value of each."""
+    places: list[tuple[Any, Any]] = [*enumerate(args), *kwargs.items()]
+    others = [(place, list(_others(value))) for place, value in places]
+    for rank in range(NEARBY):
+        for place, values in others:
+            if rank < len(values):
+                one = copy.deepcopy((list(args), kwargs))
+                one[0 if isinstance(place, int) else 1][place] = values[rank]
+                yield tuple(one[0]), one[1]
+
+
+def _others(value: Any) -> Iterator[Any]:
+    kind = type(value)
+    if kind is bool:
+        yield not value
+    elif kind is int:
+        yield from (one for one in (0, -value, value + 1, value - 1, 10 * value) if one != value)
+    elif kind in (float, decimal.Decimal, fractions.Fraction):
+        yield from (kind(one) for one in (0, -value, value + kind(1), value / 2) if one != value)
+    elif kind is str:
+        yield from ("", f" {value} ", value.upper(), value + value, value[:1], f"\u00e9{value}", value.replace(" ", ""))
+    elif kind in (list, tuple):
+        yield from (kind(), value[::-1], value[:1], value + value[:1])
+    elif kind in (set, frozenset):
+        yield kind()
+    elif kind is dict:
+        yield {}
+        yield dict(reversed(value.items()))
+    elif kind in (datetime.date, datetime.datetime):
+        yield from (value + datetime.timedelta(days) for days in (1, -1, 31, 366))
+    elif kind is datetime.timedelta:
+        yield from (datetime.timedelta(), -value, value * 2)
+    elif isinstance(value, enum.Enum):
+        yield from (one for one in type(value) if one is not value)
+
+
+# --- what is told of a value ---------------------------------------------------------------------------------
+
+
+def _listed(args: Any, kwargs: Any) -> str:
+    return ", ".join([*map(_text, args), *(f"{name}={_text(value)}" for name, value in kwargs.items())])
+
+
+def _text(value: Any) -> str:
+    """The same text for equal values in every process; a long one ends in its digest."""
+    text = _of(value, DEEPEST, set())
+    return (
+        text
+        if len(text) <= LONGEST
+        else f"{text[:LONGEST]}… {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    )
+
+
+def _of(value: Any, deep: int, above: set[int]) -> str:
+    kind = type(value)
+    if kind is float:
+        return (
+            repr(value)
+            if not math.isfinite(value)
+            else f"{value:.12g}" + (".0" if value == int(value) and abs(value) < 1e11 else "")
+        )
+    if isinstance(value, enum.Enum):
+        return f"{kind.__name__}.{value.name}"
+    if kind is decimal.Decimal and value.is_finite():
+        value = value.normalize()  # 1.0 is 1.00
+    if kind in PLAIN or isinstance(value, MADE_OF_TEXT) or kind is datetime.datetime:
+        return repr(value)
+    if isinstance(value, type):
+        return value.__name__
+    if deep == 0 or id(value) in above:
+        return "…"
+    inner = functools.partial(_of, deep=deep - 1, above={*above, id(value)})
+    if isinstance(value, (list, tuple)):
+        items = ", ".join(map(inner, value))
+        return f"({items})" if kind is tuple else f"{_called(kind, list)}[{items}]"
+    if isinstance(value, (set, frozenset)):
+        return f"{_called(kind, set, frozenset)}{{{', '.join(sorted(map(inner, value)))}}}"
+    if isinstance(value, dict):
+        return (
+            f"{_called(kind, dict)}{{{', '.join(sorted(f'{inner(key)}: {inner(one)}' for key, one in value.items()))}}}"
+        )
+    return f"{kind.__name__}({', '.join(f'{name}={inner(one)}' for name, one in sorted(_fields(value).items()))})"
+
+
+def _called(kind: type, *bare: type) -> str:
+    """A tuple and a list are told apart, and what is made of them."""
+    return "" if kind is bare[0] else kind.__name__
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Attributes of an object that belong to it; of code and modules nothing is told but the type."""
+    if isinstance(value, (types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)):
+        return {}
+    slots = [name for one in type(value).__mro__ for name in _names(vars(one).get("__slots__", ()))]
+    found = {name: getattr(value, name) for name in slots if not name.startswith("__") and hasattr(value, name)}
+    return {**found, **getattr(value, "__dict__", {})}
+
+
+def _names(slots: Any) -> list[str]:
+    return [slots] if isinstance(slots, str) else list(slots)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Calls that tests make, made again on both commits in real boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from sisimpur.agents.qa.differential.calls import Compared
+from sisimpur.agents.qa.differential.comparing import calls_compared
+from sisimpur.agents.qa.runner.bench import BoxBench
+from sisimpur.agents.qa.runner.suite import SuiteOrder
+from tests.edges.bench_scene import PYTEST, Scene, make_scene
+from tests.repositories import commit
+
+SHOP = '''"""A shop."""
+import datetime
+import enum
+from dataclasses import dataclass
+
+
+class Size(enum.Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    cents: int
+
+    def with_tax(self, percent=20):
+        return self.cents + self.cents * percent // 100
+
+
+class Basket:
+    def __init__(self, lines=()):
+        self.lines = list(lines)
+
+    def add(self, line):
+        self.lines.append(line)
+        return self
+
+    @property
+    def total(self):
+        return sum(line.cents for line in self.lines)
+
+
+def largest(lines):
+    best = None
+    for line in lines:
+        if best is None or line.cents > best.cents:
+            best = line
+    return best
+
+
+def words(text):
+    for one in text.split():
+        yield one
+
+
+def due(day, size):
+    return day + datetime.timedelta(30 if size is Size.SMALL else 60)
+
+
+def wait(n):
+    while n < 0:
+        pass
+    return n
+
+
+def now():
+    return datetime.datetime.now()
+'''
+TEST = """import datetime
+import shop
+
+
+def test_all():
+    basket = shop.Basket().add(shop.Line("tea", 300)).add(shop.Line("jam", 500))
+    assert basket.total == 800
+    assert shop.Line("tea", 300).with_tax() == 360
+    assert shop.largest(basket.lines).name == "jam"
+    assert list(shop.words("a b")) == ["a", "b"]
+    assert shop.due(datetime.date(2026, 1, 1), shop.Size.SMALL) == datetime.date(2026, 1, 31)
+    assert shop.wait(1) == 1
+    assert shop.now().year > 2000
+"""
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    return make_scene(tmp_path_factory)
+
+
+@contextmanager
+def both(scene: Scene, after: str, test: str = TEST) -> Iterator[tuple[BoxBench, str, str]]:
+    """A bench, the commit with SHOP, and the one with `after`."""
+    files = {"src/shop.py": SHOP, "tests/test_shop.py": test, "pytest.ini": "[pytest]\npythonpath = src\n"}
+    mirror, base = scene.commit(files)
+    changed = commit(Path(mirror.remote.url), {"src/shop.py": after})
+    mirror.fetch("main")
+    with closing(scene.bench(mirror)) as bench:
+        yield bench, base, changed
+
+
+def compared(scene: Scene, old: str, new: str, command: str = PYTEST, test: str = TEST) -> Compared:
+    """What the calls of the test say of a change of SHOP."""
+    assert SHOP.count(old) == 1
+    after = SHOP.replace(old, new)
+    with both(scene, after, test) as (bench, base, changed):
+        order = SuiteOrder(changed, command, cover=False, limit=60)
+        return calls_compared(bench.run, order, base, {"src/shop.py": (SHOP, after)})
+
+
+LARGEST = SHOP[SHOP.index("    best = None") : SHOP.index("def words")]
+
+
+def test_a_right_refactoring_does_the_same(scene: Scene) -> None:
+    found = compared(scene, LARGEST, "    return max(lines, key=lambda line: line.cents, default=None)\n\n\n")
+    assert found.differences == ()
+    assert found.count > 20
+
+
+def test_a_path_that_no_test_takes_is_found_by_an_input_nearby(scene: Scene) -> None:
+    found = compared(scene, LARGEST, "    return max(lines, key=lambda line: line.cents)\n\n\n")
+    (one,) = found.differences
+    assert one.told.startswith("largest([]) returns None before the change, and now raises ValueError: ")
+    assert found.problem(True, "", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        pytest.param(
+            "percent // 100",
+            "percent / 100",
+            "Line.with_tax(Line(cents=300, name='tea')) returns 360 before the change, and now returns 360.0",
+            id="a method of an object with fields, another type",
+        ),
+        pytest.param("return sum(line", "return sum(abs(line.cents) and line", "", id="the same"),
+        pytest.param(
+            "        self.lines.append(line)\n        return self",
+            "        self.lines.insert(0, line)\n        return self",
+            "Basket.add(Basket(lines=[Line(cents=300, name='tea')]), Line(cents=500, name='jam')) returns "
+            "Basket(lines=[Line(cents=300, name='tea'), Line(cents=500, name='jam')]) and changes what it was given "
+            "before the change, and now returns ",
+            id="what an object is afterwards",
+        ),
+        pytest.param(
+            "text.split()",
+            "text.split(' ')",
+            "words('') returns [] before the change, and now returns ['']",
+            id="what a generator yields",
+        ),
+        pytest.param(
+            "else 60",
+            "else 61",
+            "due(datetime.date(2026, 1, 1), Size.LARGE) returns datetime.date(2026, 3, 2) "
+            "before the change, and now returns datetime.date(2026, 3, 3)",
+            id="another member of an enumeration",
+        ),
+        pytest.param(
+            "while n < 0", "while n < 1", "wait(0) returns 0 before the change, and now came to no end", id="hangs"
+        ),
+        pytest.param(
+            "    best = None",
+            "    lines.sort(key=lambda line: line.cents)\n    best = None",
+            "largest([Line(cents=500, name='jam'), Line(cents=300, name='tea')]) returns ",
+            id="the caller's list is sorted",
+        ),
+    ],
+)
+def test_what_a_call_does_otherwise_is_told(scene: Scene, old: str, new: str, told: str) -> None:
+    lines = compared(scene, old, new).told
+    assert not lines if not told else any(line.startswith(told) for line in lines), lines
+
+
+def test_what_is_never_the_same_twice_says_nothing(scene: Scene) -> None:
+    assert (
+        compared(scene, "return datetime.datetime.now()", "return datetime.datetime.now().replace()").differences == ()
+    )
+
+
+def test_it_is_seen_from_unittest_too(scene: Scene) -> None:
+    loads = TEST.replace("import shop", "import sys, unittest\nsys.path.insert(0, 'src')\nimport shop")
+    test = loads.replace("def test_all():", "class T(unittest.TestCase):\n  def test_all(self):")
+    new = "    return max(lines, key=lambda line: line.cents)\n\n\n"
+    found = compared(scene, LARGEST, new, "python -m unittest discover -q -s tests", test)
+    assert [one.turn for one in found.differences] == ["raises"]
+
+
+def test_a_class_that_is_made_otherwise_is_left_alone(scene: Scene) -> None:
+    after = SHOP.replace("self.lines", "self.rows").replace("line.cents > best.cents", "line.cents >= best.cents")
+    with both(scene, after, TEST.replace("basket.lines", '[shop.Line("tea", 300), shop.Line("jam", 500)]')) as (
+        bench, base, changed
+    ):  # fmt: skip
+        order = SuiteOrder(changed, PYTEST, cover=False, limit=60)
+        found = calls_compared(bench.run, order, base, {"src/shop.py": (SHOP, after)})
+    assert {one.name for one in found.differences} <= {"largest"}
+    assert found.count > 20
