@@ -1,7 +1,7 @@
-"""The changes' labels, proven without any gate: `python -m bench.gate_verify [--held] [ID ...]`, after a change to them.
+"""The changes' labels, proven without any gate: `python -m bench.gate_verify [--held] [ID ...]`, after a change to some.
 
-`--held`: those of the held part. A right one leaves no test red that was not, and the test that a bug fix brings is red without it. Of a wrong one the
-truth fails; it passes on the sample as it was, or once the change is mended.
+`--held`: those of the held part. A right one leaves no test red that was not, and the test that a bug fix brings is red
+without it. Of a wrong one the truth fails; it passes on the sample as it was, or once the change is mended.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def main(argv: list[str]) -> int:
             unproven += bool(said)
             for one in said:
                 print(f"{case.id}: {one}", flush=True)
-    untold = len(found) - len(wanted)
-    print(f"{len(wanted)} labels, {unproven} not proven, {untold} without a truth; red before: {sum(map(len, base.values()))} tests")
+    untold, reds = len(found) - len(wanted), sum(map(len, base.values()))
+    print(f"{len(wanted)} labels, {unproven} not proven, {untold} without a truth; red before: {reds} tests")
     return int(unproven > 0)
 
 
