@@ -1,4 +1,4 @@
-"""The changes' labels, proven without any gate: `python -m bench.gate_verify [--held] [ID ...]`, after a change to some.
+"""The changes' labels, proven without any gate: `python -m bench.gate_verify [--held] [ID ...]`, after a change.
 
 `--held`: those of the held part. A right one leaves no test red that was not, and the test that a bug fix brings is red
 without it. Of a wrong one the truth fails; it passes on the sample as it was, or once the change is mended.
