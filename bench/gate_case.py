@@ -17,8 +17,9 @@ from sisimpur.shared.system.strict_yaml import parse
 ROOT = Path(__file__).parents[1]
 CASES = ROOT / "bench" / "gate_cases"
 HELD = CASES / "held"
-SAMPLES = ("exam_site", "ledger_lib")
-HELD_SAMPLES = (*SAMPLES, "numerics", "relay_service", "rulelang", "tidylog")  # the others: held/samples/<name>
+SAMPLES = ("booking_service", "exam_site", "ledger_lib", "memoize_lib")
+HELD_SAMPLES = (*SAMPLES, "numerics", "relay_service", "rulelang", "tidylog")
+HOMES = (ROOT / "examples", CASES / "samples", HELD / "samples")  # each sample is in one of them
 TRUTH = "tests/test_truth.py"  # where a case's `truth` is put
 # Made up, and put together here, so that no file holds the shape of a key.
 OUR_KEY = "-".join(("sk", "ant", "api03", "9fQ2mZ7xKc4LhWb8TnRd5VyGs1JpEu6AoXi3CqMtBvNw0Hz"))
@@ -145,8 +146,8 @@ def _meant(mark: re.Match[str]) -> str:
 
 
 def sample(name: str) -> dict[str, str]:
-    """The files of examples/<name>, or of the held part's sample of this name."""
-    root = ROOT / "examples" / name if name in SAMPLES else HELD / "samples" / name
+    """The files of the sample of this name, wherever it is."""
+    (root,) = (home / name for home in HOMES if (home / name).is_dir())
     paths = (path for path in sorted(root.rglob("*")) if path.is_file() and not _is_left_over(path))
     return {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in paths}
 

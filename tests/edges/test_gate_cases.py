@@ -38,9 +38,11 @@ def test_an_id_is_the_name_of_its_file_and_a_sample_that_of_its_folder() -> None
 
 
 @pytest.mark.parametrize("label", ["right", "wrong"])
-@pytest.mark.parametrize("name", SAMPLES)
-def test_there_are_enough_of_each_label_in_each_sample(name: str, label: str) -> None:
-    assert sum((case.sample, case.label) == (name, label) for case in ALL) >= 15
+@pytest.mark.parametrize(
+    ("name", "enough"), [("booking_service", 5), ("exam_site", 15), ("ledger_lib", 15), ("memoize_lib", 5)]
+)
+def test_there_are_enough_of_each_label_in_each_sample(name: str, enough: int, label: str) -> None:
+    assert sum((case.sample, case.label) == (name, label) for case in ALL) >= enough
 
 
 @pytest.mark.parametrize("case", NAMED)
