@@ -153,7 +153,9 @@ class Gathering:
             return Compared()
         branch, limit = self.subject.branch, times * each + seconds
         order = SuiteOrder(branch.commit, self.subject.command, only=asked, cover=False, limit=limit)
-        return calls_compared(self._called, order, branch.base, {path: self.texts(path) for path in changed})
+        with suppress(Unavailable):
+            return calls_compared(self._called, order, branch.base, {path: self.texts(path) for path in changed})
+        return Compared()
 
     def _called(self, order: SuiteOrder) -> RawTestRun:
         raw = self.bench.run(order)

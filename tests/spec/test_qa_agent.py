@@ -59,12 +59,16 @@ class Book:
 
 @dataclass
 class SmallBench:
-    """`broken`: commits without an environment; `spoils`: what becomes of a run; `faults`: runs with a small fault."""
+    """`broken`: commits without an environment; `spoils`: what becomes of a run.
+
+    `faults`: runs with a small fault; `kept`: those in which calls are kept.
+    """
 
     mirror: Mirror
     quality: str = "full"
     orders: list[SuiteOrder] = field(default_factory=list)
     faults: list[SuiteOrder] = field(default_factory=list)
+    kept: list[SuiteOrder] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
     spoils: Callable[[SuiteOrder, RawTestRun], RawTestRun] = lambda order, raw: raw
 
@@ -75,7 +79,8 @@ class SmallBench:
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         self.label(order.commit)
-        (self.faults if order.limit else self.orders).append(order)
+        keeps = any(b"gate_calls" in (data or b"") for data in order.overlay.values())
+        (self.kept if keeps else self.faults if order.limit else self.orders).append(order)
         files = {entry.path: self.mirror.read(order.commit, entry.path) for entry in self.mirror.tree(order.commit)}
         files |= order.overlay
         sources = {path: data.decode("utf-8", "replace") for path, data in files.items() if data is not None}
