@@ -142,6 +142,26 @@ ROWS = [
         touched=touched("check_shop.py"),
     ),
     Row(
+        "a docstring of the product shows the examples that it showed",
+        Runs(ran({"shop.py::shop.total": P}), ran({"shop.py::shop.total": P})),
+        task=QUIET,
+        touched=replace(touched("shop.py"), same_examples=frozenset({"shop.py"})),
+    ),
+    Row(
+        "a docstring of the product shows other examples",
+        Runs(ran({"shop.py::shop.total": P}), ran({"shop.py::shop.total": P})),
+        (("examples changed", "ask owner"),),
+        task=QUIET,
+        touched=touched("shop.py"),
+    ),
+    Row(
+        "the same examples say nothing of other tests in that file",
+        Runs(*[ran({"check_shop.py::test_a": P, "check_shop.py::check_shop.total": P})] * 2),
+        (("tests changed in an odd place", "ask owner"),),
+        task=QUIET,
+        touched=replace(touched("check_shop.py"), same_examples=frozenset({"check_shop.py"})),
+    ),
+    Row(
         "a flaky old test in the old files is not red", replace(PROVED, restored=suite(a=F, b=P), flaky=frozenset({A}))
     ),
     Row(
