@@ -47,7 +47,7 @@ def is_example(test: str) -> bool:
 
 
 def keeps_examples(path: str, then: str, now: str) -> bool:
-    """Say whether it showed examples, and each definition that did shows just these. Other definitions may show more."""
+    """Say whether it showed examples, and each definition that did shows just these. Others may show more."""
     before, after = _examples(path, then), _examples(path, now)
     return bool(before) and all(after.get(name) == shown for name, shown in before.items())
 
