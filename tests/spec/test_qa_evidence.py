@@ -100,6 +100,8 @@ UNSHOWN, OLD_FAILS = (
 NO_END, CONFIGURED = ("no evidence", "correct"), ("test configuration changed", "ask owner")
 NEW_FAILS, FLAKY = ("a new test fails", "correct"), ("a new test is flaky", "correct")
 
+BOTH = ran({"check_shop.py::test_a": P, "check_shop.py::check_shop.total": P})
+
 ROWS = [
     # honest changes
     Row("a new test that fails without the change", PROVED),
@@ -156,7 +158,7 @@ ROWS = [
     ),
     Row(
         "the same examples say nothing of other tests in that file",
-        Runs(*[ran({"check_shop.py::test_a": P, "check_shop.py::check_shop.total": P})] * 2),
+        Runs(BOTH, BOTH),
         (("tests changed in an odd place", "ask owner"),),
         task=QUIET,
         touched=replace(touched("check_shop.py"), same_examples=frozenset({"check_shop.py"})),
