@@ -154,6 +154,7 @@ SHOWS = '''def total(cents):
         ("shop.py", SHOWS, SHOWS.replace("    3\n", "    3\n    >>> total([])\n    0\n"), False),
         ("shop.py", SHOWS, SHOWS.replace("def total", "def added"), False),
         ("shop.py", SHOWS, "def total(", False),
+        ("shop.py", SHOWS, SHOWS + "__test__ = {}\n", False),
         ("shop.py", SHARE, OTHER, False),
         ("README.rst", "Use it:\n\n>>> 1 + 1\n2\n", "Use it so:\n\n>>> 1 + 1\n2\n", True),
         ("README.rst", "Use it:\n\n>>> 1 + 1\n2\n", "Use it:\n\n>>> 2 + 0\n2\n", False),
