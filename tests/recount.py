@@ -728,6 +728,7 @@ SECTIONS: Mapping[str, Callable[[Book, Sequence[str]], Wrong]] = {
     "Missed": words_only,
     "Asked": asked,
     "Shipped": shipped,
+    "Noted": words_only,
     "Deployed": deployed,
     "Looked up": words_only,
     "Learned": learned,

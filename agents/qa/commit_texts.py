@@ -14,7 +14,7 @@ from sisimpur.agents.qa.analysis.test_changes import Weakening, renamed
 from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, dotted, is_text, moved_modules
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
-from sisimpur.agents.qa.analysis.which_tests import PythonTexts, holding_tests, learned, still_named
+from sisimpur.agents.qa.analysis.which_tests import PythonTexts, holding_tests, keeps_examples, learned, still_named
 from sisimpur.agents.qa.evidence_rule import MOST_NAMED, Runs, Texts, Uncounted, is_usable
 from sisimpur.shared.model.change import Change, CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused
@@ -63,7 +63,8 @@ class CommitTexts:
     @cached_property
     def touched(self) -> Touched:
         same = frozenset(change.path for change in self.changes if self._does_the_same(change))
-        return Touched(self.changes, same, self._relied(), patterns=self._patterns)
+        shown = frozenset(change.path for change in self.changes if self._shows_the_same(change))
+        return Touched(self.changes, same, self._relied(), patterns=self._patterns, same_examples=shown)
 
     def learn(self, base: SuiteRun, places: SuiteFiles) -> None:
         """Of the base's report, which of the changed files are tests."""
@@ -143,6 +144,10 @@ class CommitTexts:
             return False
         then, now = self._then(change.path), self._now(change.path)
         return is_same_code(then, now, lambda: self._texts(_python(self.after - {change.path})).values())
+
+    def _shows_the_same(self, change: Change) -> bool:
+        is_read = change.kind == "modified" and not change.binary
+        return is_read and keeps_examples(change.path, self._then(change.path), self._now(change.path))
 
     def _of_tests(self) -> Mapping[str, str]:
         """Texts of the base's tests, and of those that the change brings."""

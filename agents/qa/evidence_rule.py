@@ -14,6 +14,7 @@ from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Named, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
+from sisimpur.agents.qa.analysis.which_tests import is_example
 from sisimpur.agents.qa.proof import NewNames, Without, proven, without_change
 from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.evidence import (
@@ -176,13 +177,19 @@ def _compared(told: Announced, runs: Runs, elsewhere: Collection[str]) -> Iterat
 
 
 def _odd_places(touched: Touched, runs: Runs, places: SuiteFiles) -> Iterator[Problem]:
-    """Tests in files that do not look like tests, or with values from elsewhere: no old version of them was run."""
-    holding = places.files(runs.base.of("passed"))
-    odd = [
-        change.path for change in touched.changes if change.path in holding and not touched.is_for_tests(change.path)
-    ]
-    if odd:
+    """Tests in files that do not look like tests, or with values from elsewhere: no old version of them was run.
+
+    Examples in docstrings stand in the product: each change of it would be one of tests. What they show decides.
+    """
+    passed = runs.base.of("passed")
+    changed = [change.path for change in touched.changes if not touched.is_for_tests(change.path)]
+    holding = places.files(test for test in passed if not is_example(test))
+    showing = places.files(filter(is_example, passed)) - touched.same_examples - holding
+    if odd := [path for path in changed if path in holding]:
         yield Problem("tests changed in an odd place", f"{', '.join(odd)} holds tests and is changed", "ask owner")
+    if shown := [path for path in changed if path in showing]:
+        text = f"{', '.join(shown)} shows other examples than before, and your tests run them"
+        yield Problem("examples changed", text, "ask owner")
     other = {test for test in runs.base.of("passed") - runs.change.outcomes.keys() if "[" in test}
     if other and not touched.touches_old_tests:
         text = f"{named(sorted(other))} is not run any more, although no test file was changed"

@@ -38,6 +38,7 @@ from sisimpur.shared.model.evidence import (
     Severity,
     Verdict,
 )
+from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Branch, Run, TaskSpec
 from sisimpur.shared.system.outgoing import Outgoing
 
@@ -142,7 +143,7 @@ class Reviewer:
         except Refused as reason:
             return replace(heard, verdict=Escalated(str(reason), found))
         past = history(before, self.limits.floor)
-        owned = tuple(dict.fromkeys((*branch.protected, *(one.path for one in found if one.is_the_owners))))
+        owned = self._owned(branch, found, evidence)
         try:
             reading = _Reading(run, task, evidence, case, parts, past, found, context, owned, gone(case), uses(case))
             reads = [self._ask(reading, number) for number in range(len(parts))]
@@ -178,6 +179,12 @@ class Reviewer:
             return ChangesRequested(tuple(found))
         big = next((one for one in grave if one.rule == "too big" and one.is_the_owners), None)
         return Escalated(f"{big.path}: {big.text}", tuple(found)) if big else None
+
+    def _owned(self, branch: Branch, found: Sequence[Finding], evidence: Evidence) -> tuple[str, ...]:
+        """Paths, and words about the tests, for which it waits for the owner."""
+        asked = (one_line(one.text, 600) for one in evidence.problems if one.remedy == "ask owner")
+        paths = (one.path for one in found if one.is_the_owners)
+        return tuple(dict.fromkeys((*branch.protected, *paths, *asked)))
 
     def _is_grave(self, finding: Finding) -> bool:
         """No mere comment."""
@@ -227,7 +234,7 @@ class Reviewer:
         """What rules found, what is gone, what was refused, what the owner decides about; each empty as a rule."""
         found = self._block(RULES, findings_text(asked.rules)) + self._block(GONE, reading.gone, "gone")
         refused = self._block(REFUSED, "\n".join(reading.context.refused), "refused")
-        return found + refused + self._block(OWNERS, "\n".join(reading.owners), "paths")
+        return found + refused + self._block(OWNERS, "\n".join(reading.owners), "reasons")
 
     def _said(self, asked: AskedAbout, answers: Answers) -> str:
         """What coder and owner said to what is asked about."""

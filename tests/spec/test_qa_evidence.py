@@ -100,6 +100,8 @@ UNSHOWN, OLD_FAILS = (
 NO_END, CONFIGURED = ("no evidence", "correct"), ("test configuration changed", "ask owner")
 NEW_FAILS, FLAKY = ("a new test fails", "correct"), ("a new test is flaky", "correct")
 
+BOTH = ran({"check_shop.py::test_a": P, "check_shop.py::check_shop.total": P})
+
 ROWS = [
     # honest changes
     Row("a new test that fails without the change", PROVED),
@@ -140,6 +142,26 @@ ROWS = [
         (("tests changed in an odd place", "ask owner"),),
         task=QUIET,
         touched=touched("check_shop.py"),
+    ),
+    Row(
+        "a docstring of the product shows the examples that it showed",
+        Runs(ran({"shop.py::shop.total": P}), ran({"shop.py::shop.total": P})),
+        task=QUIET,
+        touched=replace(touched("shop.py"), same_examples=frozenset({"shop.py"})),
+    ),
+    Row(
+        "a docstring of the product shows other examples",
+        Runs(ran({"shop.py::shop.total": P}), ran({"shop.py::shop.total": P})),
+        (("examples changed", "ask owner"),),
+        task=QUIET,
+        touched=touched("shop.py"),
+    ),
+    Row(
+        "the same examples say nothing of other tests in that file",
+        Runs(BOTH, BOTH),
+        (("tests changed in an odd place", "ask owner"),),
+        task=QUIET,
+        touched=replace(touched("check_shop.py"), same_examples=frozenset({"check_shop.py"})),
     ),
     Row(
         "a flaky old test in the old files is not red", replace(PROVED, restored=suite(a=F, b=P), flaky=frozenset({A}))

@@ -10,7 +10,7 @@ import pytest
 
 from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.qa.analysis.touched import SuiteFiles
-from sisimpur.agents.qa.analysis.which_tests import PythonTexts, holding_tests, misnamed, unnamed
+from sisimpur.agents.qa.analysis.which_tests import PythonTexts, holding_tests, keeps_examples, misnamed, unnamed
 from sisimpur.shared.model.evidence import Outcome, SuiteRun, rules
 from tests.spec.test_qa_agent import FILES, NEW, OLD, ROUNDED, RUN, SHOP, TASK, Stage
 
@@ -130,3 +130,37 @@ def test_examples_in_docstrings_make_no_test_of_the_product() -> None:
     places = SuiteFiles(["shop.py", "tests/test_shop.py"])
     assert holding_tests(SuiteRun("finished", 0, passed), places) == HELD
     assert holding_tests(SuiteRun("finished", 0, {"nowhere.T.test_a": "passed"}), places) is None
+
+
+SHOWS = '''def total(cents):
+    """Add them.
+
+    >>> total([1, 2])
+    3
+    """
+    return sum(cents)
+'''
+
+
+@pytest.mark.parametrize(
+    ("path", "then", "now", "keeps"),
+    [
+        ("shop.py", SHOWS, SHOWS.replace("sum(cents)", "sum(cents, 0)"), True),
+        ("shop.py", SHOWS, "import math\n\n" + SHOWS + SHOWS.replace("total", "most"), True),
+        ("shop.py", SHOWS, SHOWS.replace("Add them", "Sum them"), True),
+        ("shop.py", SHOWS, SHOWS.replace("    3", "    4"), False),
+        ("shop.py", SHOWS, SHOWS.replace("[1, 2])", "[1, 2])  # doctest: +SKIP"), False),
+        ("shop.py", SHOWS, SHOWS.replace(">>> ", ""), False),
+        ("shop.py", SHOWS, SHOWS.replace("    3\n", "    3\n    >>> total([])\n    0\n"), False),
+        ("shop.py", SHOWS, SHOWS.replace("def total", "def added"), False),
+        ("shop.py", SHOWS, "def total(", False),
+        ("shop.py", SHOWS, SHOWS + "__test__ = {}\n", False),
+        ("shop.py", SHARE, OTHER, False),
+        ("README.rst", "Use it:\n\n>>> 1 + 1\n2\n", "Use it so:\n\n>>> 1 + 1\n2\n", True),
+        ("README.rst", "Use it:\n\n>>> 1 + 1\n2\n", "Use it:\n\n>>> 2 + 0\n2\n", False),
+    ],
+)
+def test_the_examples_of_a_file_are_compared_definition_by_definition(
+    path: str, then: str, now: str, keeps: bool
+) -> None:
+    assert keeps_examples(path, then, now) is keeps

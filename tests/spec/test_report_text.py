@@ -124,6 +124,16 @@ def test_each_thing_stands_where_it_belongs(heading: str, line: str) -> None:
     assert line in section(evening(WORKED, CALL), heading)
 
 
+def test_what_was_said_of_a_goal_is_told_once_when_its_tasks_merged_by_themselves() -> None:
+    first = replace(MERGED, words=("remark: tests-27 can fail after this", "the reviewer says: look"))
+    second = replace(MERGED, id="20261120-09", words=("remark: tests-27 can fail after this",))
+    text = evening(replace(WORKED, goals=(GoalAccount("Sums", Priority.HIGH, (first, second)),)), CALL)
+    assert section(text, "Noted").splitlines() == [
+        "- **Fix the sum** (`20261120-01`): remark: tests-27 can fail after this",
+        "- **Fix the sum** (`20261120-01`): the reviewer says: look",
+    ]
+
+
 def test_a_question_about_a_goal_is_answered_by_its_id_and_one_about_a_note_in_the_vision_only() -> None:
     asked = replace(WORKED, questions=(*WORKED.questions, QuestionAccount("Which files?")))
     goal, note = section(evening(asked, CALL), "Waits for you").splitlines()[-2:]

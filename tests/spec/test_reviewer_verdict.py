@@ -108,7 +108,16 @@ def test_what_only_a_person_may_decide_is_read_and_then_the_owners() -> None:
     assert isinstance(reviewed.verdict, Escalated)
     assert "requests" in reviewed.verdict.reason
     assert reviewed.word == "It is one letter away from requests."
-    assert "# The owner decides\n" in model.asked[0] and "```paths\nrequirements.txt\n```" in model.asked[0]
+    assert "# The owner decides\n" in model.asked[0] and "```reasons\nrequirements.txt\n```" in model.asked[0]
+
+
+def test_it_is_told_that_the_owner_decides_because_of_what_the_tests_say() -> None:
+    shown = Problem("examples changed", "app.py shows other examples than before", "ask owner")
+    red = Problem("a test fails", "tests/test_app.py::test_a fails", "correct")
+    model = ScriptedModel([approve()])
+    review(model=model, evidence=replace(GREEN, problems=(shown, red)))
+    assert "# The owner decides\n" in model.asked[0]
+    assert "```reasons\napp.py shows other examples than before\n```" in model.asked[0]
 
 
 def test_a_protected_path_is_asked_about_as_the_owner_would_and_an_ordinary_one_is_not() -> None:

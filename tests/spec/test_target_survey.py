@@ -53,6 +53,8 @@ def named(*paths: str) -> dict[str, str]:
                      "pip install -r requirements.txt -r dev.requirements.txt", id="with a dot"),
         param(named("requirements/base.txt", "requirements/local.txt", "requirements/production.txt"),
                      "pip install -r requirements/base.txt -r requirements/local.txt", id="a folder of them"),
+        param({"pyproject.toml": "[build-system]\n", "tests/requirements.txt": "pytest-cov", "test/data.txt": ""},
+                     f"pip install -r tests/requirements.txt && {E} .", id="beside the tests"),
         param({"requirements.txt": "a==1", "requirements-dev.txt": "b==1 --hash=sha256:0"},
                      "pip install -r requirements-dev.txt && pip install -r requirements.txt", id="hashes apart"),
         param(named("setup.py"), f"{E} '.[test,tests,testing,dev]'", id="setup.py: pip only warns"),

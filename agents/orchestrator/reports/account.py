@@ -45,7 +45,7 @@ class TaskAccount:
     cost: int = 0  # over all its attempts
     cost_of_day: int = 0
     asks: tuple[str, ...] = ()  # why it waits for the owner; he has not answered yet
-    words: tuple[str, ...] = ()  # that were said about it, and about its goal, if it waits for him
+    words: tuple[str, ...] = ()  # that were said about it, and about its goal
     new_tests: int = 0  # of what was merged
     coverage: float | None = None  # what the merged change adds, in percentage points
     into: str = ""  # the branch of its goal, as long as that has not landed

@@ -56,6 +56,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *_missed(account),
         *section("Asked", few(asked(account))),
         *section("Shipped", few(shipped(account))),
+        *section("Noted", few(noted(account))),
         *section("Deployed", few(deployed(account, command))),
         *section("Looked up", few(looked_up(account))),
         *section("Learned", few(learned(account))),
@@ -106,6 +107,13 @@ def _shipped(task: TaskAccount) -> str:
     facts += [counted(task.new_tests, "new test")] if task.new_tests else []
     facts += [points(task.coverage)] if task.coverage is not None else []
     return f"{named(task)}: {', '.join(facts)}"
+
+
+def noted(account: DayAccount) -> Iterator[str]:
+    """What was said about merged tasks and their goals, once each: nobody had to read it before they merged."""
+    said = {word: task for task in reversed(account.merged) for word in task.words}
+    for task in account.merged:
+        yield from (f"{named(task)}: {as_said(word)}" for word in task.words if said[word] is task)
 
 
 def _cost(task: TaskAccount) -> str:

@@ -32,6 +32,7 @@ class Touched:
     """Changes of a commit. `same`: paths of code that does what it did; `relied`: beside the product, for its tests.
 
     `misnamed`: they look like tests and are the product. `patterns`: the owner's word on what is a test; empty: none.
+    `same_examples`: their docstrings, or the documents, still show each example that they showed.
     Links and submodules are never laid out again: they need the owner anyhow.
     """
 
@@ -40,6 +41,7 @@ class Touched:
     relied: frozenset[str] = frozenset()
     misnamed: frozenset[str] = frozenset()
     patterns: tuple[str, ...] = ()
+    same_examples: frozenset[str] = frozenset()
 
     @property
     def tests(self) -> tuple[Change, ...]:

@@ -7,6 +7,7 @@ called `checks.py`. What held tests on the base is a test, and what only such fi
 from __future__ import annotations
 
 import ast
+import doctest
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -36,13 +37,42 @@ def holding_tests(base: SuiteRun, places: SuiteFiles) -> frozenset[str] | None:
     """Files that held tests in the base's report; None: of some test nobody knows the file. Examples in docstrings are
     the product's.
     """
-    files = [places.file(test) for test in base.outcomes if not _is_example(test)]
+    files = [places.file(test) for test in base.outcomes if not is_example(test)]
     return frozenset(files) if all(files) else None
 
 
-def _is_example(test: str) -> bool:
+def is_example(test: str) -> bool:
     """`shop.py::shop.total`: pytest runs what docstrings show."""
     return "." in test.partition("[")[0].rpartition("::")[2] and "::" in test
+
+
+def keeps_examples(path: str, then: str, now: str) -> bool:
+    """Say whether it showed examples, and each definition that did shows just these. Others may show more."""
+    before, after = _examples(path, then), _examples(path, now)
+    is_elsewhere = "__test__" in then + now  # doctest's own table of further examples
+    return bool(before) and not is_elsewhere and all(after.get(name) == shown for name, shown in before.items())
+
+
+def _examples(path: str, text: str) -> dict[str, list[tuple[str, str, str]]]:
+    """What is typed, what comes back and the options of each example, by the definition; a document is one."""
+    docs = _docstrings(module_of(text)) if path.endswith(".py") else [("", text)]
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for name, doc in docs:
+        try:
+            shown = doctest.DocTestParser().get_examples(doc)
+        except ValueError:  # nobody can run it
+            continue
+        if shown:
+            found.setdefault(name, []).extend((one.source, one.want, repr(one.options)) for one in shown)
+    return found
+
+
+def _docstrings(node: ast.AST, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(node, Function | ast.ClassDef | ast.Module):
+        yield name, ast.get_docstring(node) or ""
+    for child in ast.iter_child_nodes(node):
+        inner = f"{name}.{child.name}" if isinstance(child, Function | ast.ClassDef) else name
+        yield from _docstrings(child, inner)
 
 
 def learned(touched: Touched, held: Collection[str] | None, sources: PythonTexts) -> Touched:

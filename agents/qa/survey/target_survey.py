@@ -34,6 +34,7 @@ PIPENV = (
 REQUIREMENTS = re.compile(
     r"(requirements([-_.](dev|tests?|testing|develop))?|(dev|tests?|testing)[-_.]requirements)\.txt"
     r"|(requirements|reqs)/(requirements|base|common|main|dev|develop|development|local|tests?|testing)\.txt"
+    r"|tests?/(requirements([-_.](dev|tests?))?|tests?[-_.]requirements)\.txt"
 )
 MANIFESTS = {"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt", "manage.py"}
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock")  # the first that is there counts
