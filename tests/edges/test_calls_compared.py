@@ -158,8 +158,7 @@ def test_a_path_that_no_test_takes_is_found_by_an_input_nearby(scene: Scene) -> 
         pytest.param(
             "else 60",
             "else 61",
-            "due(datetime.date(2026, 1, 1), Size.LARGE) returns datetime.date(2026, 3, 2) "
-            "before the change, and now returns datetime.date(2026, 3, 3)",
+            "due(2026-01-01, Size.LARGE) returns 2026-03-02 before the change, and now returns 2026-03-03",
             id="another member of an enumeration",
         ),
         pytest.param(

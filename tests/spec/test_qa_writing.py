@@ -323,6 +323,8 @@ def slips(text: str) -> list[Mutant]:
         ("x += a", "pass"),
         ("self.x = a", "pass"),
         ("def f():\n    return g(x)", "def f():\n    return None"),
+        ("try:\n    a()\nexcept (B, C):\n    pass", "try:\n    a()\nexcept (C, ):\n    pass"),
+        ("with suppress(B, C):\n    a()", "with suppress(B, ):\n    a()"),
     ],
 )
 def test_a_small_fault_is_a_slip_of_one_sign_value_or_statement(text: str, fault: str) -> None:
@@ -349,6 +351,9 @@ def test_signs_and_values_come_before_whole_statements() -> None:
         pytest.param("x = a == b", 0, id="no order"),
         pytest.param("def f(a, b=3, *, c=True, d='all'): ...", 3, id="defaults of parameters"),
         pytest.param("f(3, c=True)", 0, id="what is given"),
+        pytest.param("f('--all', default=True)", 1, id="the default of an option"),
+        pytest.param("try:\n    a()\nexcept (B, C):\n    b()", 2, id="two errors that are caught"),
+        pytest.param("try:\n    a()\nexcept B:\n    b()", 0, id="the only one"),
     ],
 )
 def test_an_edge_is_where_a_comparison_decides_or_a_default_holds(text: str, edges: int) -> None:

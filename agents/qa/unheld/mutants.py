@@ -196,13 +196,30 @@ def _slips(node: ast.AST, owner: ast.AST) -> Iterator[_Edit]:
         case ast.Compare() if not _picks(node, owner):
             yield from _compared(node, NEIGHBOURS)
         case ast.Constant() if not isinstance(owner, ast.Expr | ast.JoinedStr | ast.FormattedValue):
-            yield from _other_value(node, is_default=isinstance(owner, ast.arguments))
+            yield from _other_value(node, is_default=isinstance(owner, ast.arguments) or _is_option(owner))
         case ast.If(test=test) | ast.IfExp(test=test) if last_name(test) not in ("", "TYPE_CHECKING"):
             yield _Edit(test, f"(not {_text(test)})", "the condition was negated")
         case ast.Raise() | ast.AugAssign() | ast.Delete() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             yield _Edit(node, "pass", "the statement was dropped")
+        case ast.ExceptHandler(type=ast.Tuple() as caught):
+            yield from _caught(caught, caught.elts)
+        case ast.Call(args=[_, _, *_] as caught) if last_name(node) == "suppress":
+            yield from _caught(node, caught)
         case _:
             yield from _in_common(node)
+
+
+def _caught(node: ast.Tuple | ast.Call, errors: Sequence[ast.expr]) -> Iterator[_Edit]:
+    """One error less that is passed over: a test that raises it notices."""
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    for one in errors:
+        rest = "".join(f"{ast.unparse(other)}, " for other in errors if other is not one)
+        yield _Edit(node, f"{called}({rest})", f"{ast.unparse(one)} was passed on", is_edge=True)
+
+
+def _is_option(owner: ast.AST) -> bool:
+    """`default=` of an option or of a field."""
+    return isinstance(owner, ast.keyword) and owner.arg == "default"
 
 
 def _other_value(node: ast.Constant, is_default: bool) -> Iterator[_Edit]:

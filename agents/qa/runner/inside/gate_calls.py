@@ -8,6 +8,7 @@ newer) and has only the standard library. What goes wrong with a call is that no
 from __future__ import annotations
 
 import base64
+import collections
 import contextlib
 import copy
 import datetime
@@ -27,20 +28,32 @@ import pickle
 import random
 import signal
 import sys
+import threading
 import time
 import types
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-FOUND, ASKED = "/out/calls.jsonl", "/job/sisimpur_calls.json"
+JOB = "/job/"
+FOUND, ASKED = "/out/calls.jsonl", f"{JOB}sisimpur_calls.json"
 MOST_KEPT, MOST_TRIED = 12, 300  # calls of a function that are kept; more are not looked at
 LARGEST = 20_000  # bytes of what a call was given
 NEARBY = 8  # other inputs of each call
 ONE_CALL = 0.5  # seconds
 DEEPEST, LONGEST, MOST_ITEMS = 6, 400, 60  # of what is told of a value: levels, characters, items
-PLAIN = (type(None), bool, int, str, bytes, complex, datetime.date, datetime.time, datetime.timedelta)
-MADE_OF_TEXT = (decimal.Decimal, fractions.Fraction, uuid.UUID, pathlib.PurePath, range, slice, datetime.tzinfo)
+PLAIN = (type(None), bool, int, str, bytes, complex)
+DATES = (datetime.date, datetime.datetime, datetime.time)
+MADE_OF_TEXT = (
+    datetime.timedelta,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+    pathlib.PurePath,
+    range,
+    slice,
+    datetime.tzinfo,
+)
 
 
 class TooLong(BaseException):
@@ -69,13 +82,28 @@ def seen(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _keep(name: str, args: Any, kwargs: Any) -> None:
-    data = pickle.dumps((args, kwargs), 4)
+    data = _Giving.bytes_of((args, kwargs))
     digest = hashlib.sha256(data).hexdigest()
     if len(data) > LARGEST or digest in _kept.setdefault(name, set()):
         return
     _kept[name].add(digest)
     django = os.environ.get("DJANGO_SETTINGS_MODULE", "") if "django" in sys.modules else ""
     _tell({"function": name, "given": base64.b64encode(data).decode(), "path": sys.path, "django": django})
+
+
+class _Giving(pickle.Pickler):
+    """A lock is given as a new one: what it guards is not shared any more."""
+
+    LOCKS: ClassVar = {type(threading.Lock()): threading.Lock, type(threading.RLock()): threading.RLock}
+
+    def reducer_override(self, given: Any) -> Any:
+        return (self.LOCKS[type(given)], ()) if type(given) in self.LOCKS else NotImplemented
+
+    @classmethod
+    def bytes_of(cls, given: Any) -> bytes:
+        file = io.BytesIO()
+        cls(file, 4).dump(given)
+        return file.getvalue()
 
 
 def _tell(line: dict[str, Any]) -> None:
@@ -248,14 +276,16 @@ def _of(value: Any, deep: int, above: set[int]) -> str:
         return f"{kind.__name__}.{value.name}"
     if kind is decimal.Decimal and value.is_finite():
         value = value.normalize()  # 1.0 is 1.00
-    if kind in PLAIN or isinstance(value, MADE_OF_TEXT) or kind is datetime.datetime:
-        return repr(value)
+    if kind in DATES:
+        return str(value.isoformat())
+    if kind in PLAIN or isinstance(value, MADE_OF_TEXT):
+        return repr(value).replace("datetime.", "")
     if isinstance(value, type):
         return value.__name__
     if deep == 0 or id(value) in above:
         return "…"
     inner = functools.partial(_of, deep=deep - 1, above={*above, id(value)})
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, collections.deque)):
         items = ", ".join(map(inner, value))
         return f"({items})" if kind is tuple else f"{_called(kind, list)}[{items}]"
     if isinstance(value, (set, frozenset)):
@@ -273,8 +303,9 @@ def _called(kind: type, *bare: type) -> str:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Attributes of an object that belong to it; of code and modules nothing is told but the type."""
-    if isinstance(value, (types.FunctionType, types.MethodType, types.ModuleType, types.BuiltinFunctionType)):
+    """Attributes of an object of the target's own; of others, of code and of modules only the type is told."""
+    module = sys.modules.get(type(value).__module__)
+    if not str(getattr(module, "__file__", "")).startswith(JOB):
         return {}
     slots = [name for one in type(value).__mro__ for name in _names(vars(one).get("__slots__", ()))]
     found = {name: getattr(value, name) for name in slots if not name.startswith("__") and hasattr(value, name)}
