@@ -317,7 +317,7 @@ class Qa:
         now = "\n".join(gathering.texts(change.path)[1] for change in gathering.subject.touched.code)
         problem = found.problem(gathering.subject.alters_nothing, words, now)
         problems = (*evidence.problems, problem) if problem else evidence.problems
-        return replace(evidence, differs=() if gathering.subject.alters_nothing else found.told, problems=problems)
+        return replace(evidence, calls=found.told, problems=problems)
 
     def _unasked(self, evidence: Evidence, gathering: Gathering, task: TaskSpec, written: Collection[str]) -> Evidence:
         """What only a reading of the code shows. QA is asked for a test of it once; then the reviewer hears of it."""

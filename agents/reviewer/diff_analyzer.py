@@ -281,7 +281,7 @@ def evidence_text(evidence: Evidence) -> str:
         *evidence.reach,
         *evidence.unrun,
         *evidence.unheld,
-        *evidence.differs,
+        *evidence.calls,
         *(f"problem: {one_line(problem.text, 600)}" for problem in evidence.problems),
         *(f"why it fails: {_why(one)}" for one in evidence.failures[:MOST_WHY]),
         *(f"why it fails still, as before the change: {_why(one)}" for one in evidence.still),

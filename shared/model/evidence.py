@@ -193,7 +193,7 @@ class Evidence:
     independent: str = ""  # what a test says that was written from the task's words alone; empty: none was written
     unheld: tuple[str, ...] = ()  # in words: changed lines that may be another, and no test notices
     faults: str = ""  # how many small faults in changed lines tests notice; empty: none was tried
-    differs: tuple[str, ...] = ()  # in words: calls that do something else than on the base, some of them
+    calls: tuple[str, ...] = ()  # in words: what calls do that they did not do on the base, or that nothing differs
     not_run: tuple[str, ...] = ()  # suites of other languages, each with the file that shows it
     compared: BeforeAndNow = BeforeAndNow()  # empty, too, in what was kept before there were names
 

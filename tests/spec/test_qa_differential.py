@@ -177,6 +177,11 @@ def test_where_something_is_asked_for_only_what_nobody_means_goes_back(
     assert found.told[0] == "1 of 1 calls near those of the tests do something else now"
 
 
+def test_that_nothing_differs_is_told_with_how_much_was_asked() -> None:
+    assert difference({}, {}).told == ("1 calls near those of the tests do what they did before",)
+    assert Compared().told == ()
+
+
 def test_some_differences_are_told_each_function_and_kind_first() -> None:
     answer = Answer("f(0)", "returned", "int", "1")
     many = [

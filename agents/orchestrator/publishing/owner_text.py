@@ -41,7 +41,7 @@ def without_it(found: Evidence) -> list[str]:
         lines.append(f"fails without the change, passes with it: {few(found.proving, MOST_NAMED)}")
     lines += [f"a test from the task's words alone {found.independent}"] if found.independent else []
     lines += [f"ran with another hash seed, time zone and order, too: {found.elsewhere}"] if found.elsewhere else []
-    return [*lines, *([found.faults] if found.faults else []), *found.differs]
+    return [*lines, *([found.faults] if found.faults else []), *found.calls]
 
 
 def cause_of(failure: Failure) -> str:

@@ -119,7 +119,7 @@ class Compared:
     def told(self) -> tuple[str, ...]:
         """For who reads the change: a line for each of some calls that do something else now."""
         if not self.differences:
-            return ()
+            return (f"{self.count} calls near those of the tests do what they did before",) if self.count else ()
         first = f"{len(self.differences)} of {self.count} calls near those of the tests do something else now"
         return (first, *(one.told for one in _few(self.differences, MOST_TOLD)))
 
