@@ -114,8 +114,7 @@ class Qa:
         evidence = self._by_tools(replace(evidence, problems=(*evidence.problems, *less)), subject)
         ours = OurTests(written, unrun, newly_run(runs.base, runs.change, subject.about) or {})
         evidence = self._held(self._tried(evidence, subject, gathering, ours), gathering, runs, written)
-        evidence = self._called(evidence, gathering, runs, task)
-        return self._told(run, self._unasked(evidence, gathering, task, written))
+        return self._told(run, self._unasked(self._called(evidence, gathering, runs, task), gathering, task, written))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.

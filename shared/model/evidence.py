@@ -21,7 +21,6 @@ Remedy = Literal["correct", "write tests", "ask owner"]
 
 # What asks for tests: a change that shows nothing, and one that is to alter nothing.
 OLD_FAILS, EDGE = "an old test fails on the new code", "an edge is not tested"
-DIFFERS = "a call does something else"  # that nobody asked for
 UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
 
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.
@@ -116,8 +115,7 @@ class FewTests:
 
     @staticmethod
     def of(tests: Collection[str]) -> FewTests:
-        first = sorted(tests)[:MOST_FAILING]
-        return FewTests(tuple(one_line(test, LONGEST_NAME) for test in first), len(tests))
+        return FewTests(tuple(one_line(test, LONGEST_NAME) for test in sorted(tests)[:MOST_FAILING]), len(tests))
 
     @property
     def told(self) -> str:

@@ -140,7 +140,6 @@ def test_a_path_that_no_test_takes_is_found_by_an_input_nearby(scene: Scene) -> 
             "Line.with_tax(Line(cents=300, name='tea')) returns 360 before the change, and now returns 360.0",
             id="a method of an object with fields, another type",
         ),
-        pytest.param("return sum(line", "return sum(abs(line.cents) and line", "", id="the same"),
         pytest.param(
             "        self.lines.append(line)\n        return self",
             "        self.lines.insert(0, line)\n        return self",
@@ -174,7 +173,7 @@ def test_a_path_that_no_test_takes_is_found_by_an_input_nearby(scene: Scene) -> 
 )
 def test_what_a_call_does_otherwise_is_told(scene: Scene, old: str, new: str, told: str) -> None:
     lines = compared(scene, old, new).told
-    assert not lines if not told else any(line.startswith(told) for line in lines), lines
+    assert any(line.startswith(told) for line in lines), lines
 
 
 def test_what_is_never_the_same_twice_says_nothing(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""Differential testing: which functions can be called on both commits, and what their answers say of a change."""
+"""Differential testing: which functions can be called on both commits, and what their results say of a change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.qa.differential.calls import Answer, Compared, Difference, answers, compared, kept
+from sisimpur.agents.qa.differential.calls import CallResult, Compared, Difference, compared, kept, results
 from sisimpur.agents.qa.differential.comparable import KEEPER, Comparable
 
 SHOP = '''"""Prices."""
@@ -104,7 +104,7 @@ def test_a_watched_file_does_the_same(names: list[str], documented: bool, is_lat
     assert there.get("__doc__") == ("Doc." if documented else None)
 
 
-# --- what the answers say ------------------------------------------------------------------------------------
+# --- what the results say ------------------------------------------------------------------------------------
 
 
 def line(near: int = 0, call: int = 0, **other: object) -> bytes:
@@ -118,7 +118,7 @@ CALLS = kept(
 
 
 def difference(then: dict[str, Any], now: dict[str, Any]) -> Compared:
-    return compared(CALLS, answers(line(**then)), answers(line(**now)))
+    return compared(CALLS, results(line(**then)), results(line(**now)))
 
 
 RAISED = {"end": "raised", "type": "IndexError", "what": "list index out of range"}
@@ -183,11 +183,12 @@ def test_that_nothing_differs_is_told_with_how_much_was_asked() -> None:
 
 
 def test_some_differences_are_told_each_function_and_kind_first() -> None:
-    answer = Answer("f(0)", "returned", "int", "1")
+    answer = CallResult("f(0)", "returned", "int", "1")
     many = [
-        Difference("f", near, "other value", Answer(f"f({near})", "returned", "int", "1"), answer) for near in range(9)
+        Difference("f", near, "other value", CallResult(f"f({near})", "returned", "int", "1"), answer)
+        for near in range(9)
     ]
-    last = Difference("g", 3, "raises", Answer("g()", "returned", "int", "1"), answer)
+    last = Difference("g", 3, "raises", CallResult("g()", "returned", "int", "1"), answer)
     told = Compared(20, (*many, last)).told
     assert len(told) == 6
     assert told[1].startswith("f(0) ")
@@ -200,12 +201,12 @@ JSON = st.recursive(st.none() | st.integers() | st.text(), lambda one: st.lists(
 @given(st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_whatever_a_box_says_is_read(data: bytes) -> None:
     assert kept(data, Comparable({})).calls == ()
-    assert answers(data) == {}
+    assert results(data) == {}
 
 
 @given(st.permutations([line(n, call) for call in range(3) for n in range(3)]))
 def test_the_order_of_the_lines_says_nothing(lines: list[bytes]) -> None:
-    assert answers(b"\n".join(lines)) == answers(b"\n".join(sorted(lines)))
+    assert results(b"\n".join(lines)) == results(b"\n".join(sorted(lines)))
 
 
 def test_no_function_takes_all_the_room() -> None:

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sisimpur.agents.qa.differential.comparable import Comparable
-from sisimpur.shared.model.evidence import DIFFERS, Problem
+from sisimpur.shared.model.evidence import Problem
 from sisimpur.shared.model.text import one_line
 
+DIFFERS = "a call does something else"  # that nobody asked for
 MOST_CALLS, MOST_LINES = 100, 5_000
 LONGEST_LINE, LONGEST_SAID = 40_000, 160  # characters of a line, of a call or a value
 SECONDS = 2.0  # for all calls, on each commit
@@ -32,7 +33,7 @@ Turn = Literal["other value", "other type", "raises", "no end", "changes its inp
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptCall:
     """A call that a test made. `given`: its arguments, pickled; nobody but a box reads them."""
 
     function: str
@@ -46,7 +47,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class KeptCalls:
-    calls: tuple[Kept, ...] = ()
+    calls: tuple[KeptCall, ...] = ()
     path: tuple[str, ...] = ()
     django: str = ""
 
@@ -64,7 +65,7 @@ class KeptCalls:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CallResult:
     """What a call did. `changed`: what it made of its arguments, each before and after; `itself`: of its first."""
 
     said: str
@@ -91,8 +92,8 @@ class Difference:
     name: str
     near: int
     turn: Turn
-    before: Answer
-    after: Answer
+    before: CallResult
+    after: CallResult
 
     @property
     def told(self) -> str:
@@ -126,20 +127,20 @@ class Compared:
 
 def kept(data: bytes | None, comparable: Comparable) -> KeptCalls:
     """Those of functions whose own words changed come first."""
-    found: list[Kept] = []
+    found: list[KeptCall] = []
     path: tuple[str, ...] = ()
     django = ""
     for line in _lines(data):
         match line:
             case {"function": str(function), "given": str(given), "path": [*folders], "django": str(settings)}:
-                found.append(Kept(function[:LONGEST_SAID], given))
+                found.append(KeptCall(function[:LONGEST_SAID], given))
                 path, django = path or tuple(str(one) for one in folders[:100]), django or settings[:LONGEST_SAID]
     changed = [one for one in found if one.name in comparable.changed]
     others = [one for one in found if one.name not in comparable.changed]
     return KeptCalls((*_by_turns(changed), *_by_turns(others))[:MOST_CALLS], path, django)
 
 
-def _by_turns(calls: Sequence[Kept]) -> list[Kept]:
+def _by_turns(calls: Sequence[KeptCall]) -> list[KeptCall]:
     """One of each function, then the next of each: no function takes all the room."""
     turn: Counter[str] = Counter()
     turns: list[int] = []
@@ -149,10 +150,10 @@ def _by_turns(calls: Sequence[Kept]) -> list[Kept]:
     return [one for _, one in sorted(zip(turns, calls, strict=True), key=lambda both: both[0])]
 
 
-def answers(data: bytes | None) -> Mapping[tuple[int, int], Answer]:
+def results(data: bytes | None) -> Mapping[tuple[int, int], CallResult]:
     """By the number of the call, and of the input near it."""
     return {
-        (number, near): Answer(
+        (number, near): CallResult(
             said,
             end,
             kind,
@@ -163,11 +164,11 @@ def answers(data: bytes | None) -> Mapping[tuple[int, int], Answer]:
             itself,
         )
         for line in _lines(data)
-        for number, near, said, end, kind, what, changes, itself in _answer(line)
+        for number, near, said, end, kind, what, changes, itself in _result(line)
     }
 
 
-def _answer(line: object) -> Iterator[tuple[int, int, str, str, str, str, list[object], bool]]:
+def _result(line: object) -> Iterator[tuple[int, int, str, str, str, str, list[object], bool]]:
     match line:
         case {
             "call": [int(number), int(near)],
@@ -182,7 +183,7 @@ def _answer(line: object) -> Iterator[tuple[int, int, str, str, str, str, list[o
 
 
 def compared(
-    calls: KeptCalls, before: Mapping[tuple[int, int], Answer], after: Mapping[tuple[int, int], Answer]
+    calls: KeptCalls, before: Mapping[tuple[int, int], CallResult], after: Mapping[tuple[int, int], CallResult]
 ) -> Compared:
     """Only where a call returned before: what was refused is nobody's right."""
     both = [place for place in sorted(before.keys() & after.keys()) if before[place].end == "returned"]
@@ -196,7 +197,7 @@ def compared(
     return Compared(len({before[place].said for place in both}), tuple(found.values()))
 
 
-def _turn(then: Answer, now: Answer) -> Turn | None:
+def _turn(then: CallResult, now: CallResult) -> Turn | None:
     if now.end == "raised":
         return "raises"
     if now.end != "returned":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from sisimpur.agents.qa.differential.calls import Compared, answers, compared, kept
+from sisimpur.agents.qa.differential.calls import Compared, compared, kept, results
 from sisimpur.agents.qa.differential.comparable import Comparable
 from sisimpur.agents.qa.runner.suite import GATE, RawTestRun, SuiteOrder
 
@@ -26,5 +26,5 @@ def calls_compared(
         return Compared()
     asked = {ASKED: calls.order(comparable.remade)}
     orders = [SuiteOrder(commit, AGAIN, asked, cover=False, limit=LONGEST) for commit in (base, tests.commit)]
-    before, after = (answers(made(order).calls) for order in orders)
+    before, after = (results(made(order).calls) for order in orders)
     return compared(calls, before, after)

@@ -41,6 +41,7 @@ MOST_KEPT, MOST_TRIED = 12, 300  # calls of a function that are kept; more are n
 LARGEST = 20_000  # bytes of what a call was given
 NEARBY = 8  # other inputs of each call
 ONE_CALL = 0.5  # seconds
+LATE = ("the call came to no end",)
 DEEPEST, LONGEST, MOST_ITEMS = 6, 400, 60  # of what is told of a value: levels, characters, items
 PLAIN = (type(None), bool, int, str, bytes, complex)
 DATES = (datetime.date, datetime.datetime, datetime.time)
@@ -54,10 +55,6 @@ MADE_OF_TEXT = (
     slice,
     datetime.tzinfo,
 )
-
-
-class TooLong(BaseException):
-    """A call came to no end."""
 
 
 # --- kept ----------------------------------------------------------------------------------------------------
@@ -147,13 +144,13 @@ def _made(call: dict[str, str], near: int, changed: list[str]) -> dict[str, Any]
         function = _found(call["function"])
         given = f"{call['function'].partition(':')[2]}({_listed(args, kwargs)})"
         before = [_text(one) for one in (*args, *kwargs.values())]
-    except (Exception, TooLong):  # noqa: BLE001  it belongs to the target
+    except Exception:  # noqa: BLE001  it belongs to the target
         return None
     random.seed(0)
     did = _did(function, args, kwargs)
     try:
         after = [_text(one) for one in (*args, *kwargs.values())]
-    except (Exception, TooLong):  # noqa: BLE001
+    except Exception:  # noqa: BLE001
         return None
     changes = [[was, now] for was, now in zip(before, after) if was != now]  # noqa: B905  not before Python 3.10
     return {"said": given[:LONGEST], "itself": bool(args) and before[0] != after[0], "changes": changes, **did}
@@ -166,16 +163,16 @@ def _did(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]
             is_lazy = isinstance(found, types.GeneratorType)
             what = list(itertools.islice(found, MOST_ITEMS)) if is_lazy else found
             return {"end": "returned", "type": type(found).__name__, "what": _text(what)}
-    except TooLong:
-        return {"end": "came to no end", "type": "", "what": ""}
     except BaseException as error:  # noqa: BLE001  whatever it raises is what is asked
+        if error.args == LATE:
+            return {"end": "came to no end", "type": "", "what": ""}
         return {"end": "raised", "type": type(error).__name__, "what": str(error)[:LONGEST]}
 
 
 @contextlib.contextmanager
 def _in_time() -> Iterator[None]:
     def end(*_: Any) -> None:
-        raise TooLong
+        raise KeyboardInterrupt(*LATE)  # no handler of errors in general takes that
 
     signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, ONE_CALL, ONE_CALL)
