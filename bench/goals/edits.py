@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from bench.goals.goals import Edit, Files, Goal
+from bench.goals.goals import Edit, Files, Goal, each
 
 MARGINS = (2, 8, 1, 0, 1_000_000)  # lines around a change that make its SEARCH unique
 LEFT_OUT = "\n⋮"  # begins a line that stands for what is not shown of a long file
@@ -18,13 +18,6 @@ class Unseen(Exception):
 def steps(changes: Sequence[Files], parts: Sequence[int]) -> list[tuple[str, Edit]]:
     """The edits of some tasks, in order."""
     return [(path, edit) for part in parts for path, edit in each(changes[part : part + 1])]
-
-
-def each(changes: Sequence[Files]) -> Iterator[tuple[str, Edit]]:
-    for files in changes:
-        for path, edits in files.items():
-            for edit in (edits,) if isinstance(edits, Edit) else edits:
-                yield path, edit
 
 
 def rewritten(shown: Mapping[str, str], edits: Sequence[tuple[str, Edit]], creatable: Sequence[str]) -> dict[str, str]:

@@ -135,7 +135,7 @@ def read_goal(path: Path, home: Path = HERE) -> Goal:
 
 def apply(changes: Sequence[Files], tree: Path) -> None:
     """Write changes into a copy of the repository. Raises `Broken`."""
-    for path, edit in _each(changes):
+    for path, edit in each(changes):
         file = tree / path
         try:
             text = edit.applied(file.read_text("utf-8") if file.exists() else "")
@@ -145,7 +145,7 @@ def apply(changes: Sequence[Files], tree: Path) -> None:
         file.write_text(text, "utf-8")
 
 
-def _each(changes: Sequence[Files]) -> Iterator[tuple[str, Edit]]:
+def each(changes: Sequence[Files]) -> Iterator[tuple[str, Edit]]:
     for files in changes:
         for path, edits in files.items():
             for edit in (edits,) if isinstance(edits, Edit) else edits:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.goals import edits
-from bench.goals.goals import Goal, Need
+from bench.goals.goals import Goal, Need, each
 from bench.goals.sight import SMALL, Sight, is_test
 
 OPEN_TASK = re.compile(r"^(\S+) \(goal [^)]*\): .* \[(.*)\]$", re.MULTILINE)
@@ -156,7 +156,7 @@ def _loses(goal: Goal, path: str) -> bool:
 
 def _kind(goal: Goal, files: Sequence[str], new_files: Sequence[str]) -> str:
     """The kind of a task, as it can be told from what it changes."""
-    puts = [edit.put or edit.whole for path, edit in edits.each(goal.edits) if not is_test(path)]
+    puts = [edit.put or edit.whole for path, edit in each(goal.edits) if not is_test(path)]
     if goal.edits and not puts:
         return "tests"
     if puts and not any(puts):
@@ -181,7 +181,7 @@ def _measures(goal: Goal) -> list[dict[str, Any]]:
 
 def _property(goal: Goal, path: str) -> str:
     """Of a file: the last line that the right change puts there."""
-    puts = [edit.put for where, edit in edits.each(goal.edits) if where == path and edit.put]
+    puts = [edit.put for where, edit in each(goal.edits) if where == path and edit.put]
     before = edits.original(goal, path).splitlines()
     lines = [line for put in puts for line in put.splitlines() if line.strip() and line not in before]
     return f"matches {path} {lines[-1].strip()}" if lines else path

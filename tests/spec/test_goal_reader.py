@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 from bench.goals import goals as known
 from bench.goals.__main__ import for_scripts, held_table
 from bench.goals.day import vision
-from bench.goals.edits import blocks, each, original
-from bench.goals.goals import Goal
+from bench.goals.edits import blocks, original
+from bench.goals.goals import Goal, each
 from bench.goals.outcomes import Ran, Result, Told, outcome
 from bench.goals.plans import in_turn
 from bench.goals.reader import Asked, Reader
