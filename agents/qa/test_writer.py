@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
 from sisimpur.agents.qa.analysis.touched import SuiteFiles
 from sisimpur.agents.qa.coverage_checker import places
+from sisimpur.agents.qa.survey.commands import holds_tests
 from sisimpur.agents.qa.uncollected import UNITTEST, missing_marks
 from sisimpur.shared.llm.prompts import quoted
-from sisimpur.shared.model.evidence import EDGE, UNCHANGED, UNSHOWN, Evidence, configures_tests, is_test_file, rules
+from sisimpur.shared.model.evidence import EDGE, UNCHANGED, UNSHOWN, Evidence, is_test_file, rules
 from sisimpur.shared.model.work import Branch, TaskSpec
 
 MOST_CONTEXT = 8  # changed files that are shown
@@ -239,7 +240,7 @@ def _only(command: str, paths: Collection[str]) -> tuple[str, ...]:
     """The file of tests that a command names, if it names no folder: it runs nothing else."""
     words = command.replace("'", " ").replace('"', " ").split()
     named = [one for word in words for one in (word.partition("::")[0], f"{word.replace('.', '/')}.py") if one in paths]
-    return tuple(named[-1:]) if named and _is_test_module(named[-1]) else ()
+    return tuple(named[-1:]) if named and holds_tests(named[-1]) else ()
 
 
 # --- where its tests are -------------------------------------------------------------------------------------
@@ -269,7 +270,7 @@ def _word(name: str) -> str:
 def samples_of(path: str, paths: Collection[str]) -> list[str]:
     """The test files whose style is to be followed: beside the new one, or the next best."""
     folder = path.partition(", ")[0].rpartition("/")[0]
-    tests = [one for one in sorted(paths) if _is_test_module(one) and one not in path.split(", ")]
+    tests = [one for one in sorted(paths) if holds_tests(one) and one not in path.split(", ")]
     return sorted(tests, key=lambda one: -_alike(one.rpartition("/")[0], folder))[:MOST_SAMPLES]
 
 
@@ -281,7 +282,7 @@ def _alike(one: str, other: str) -> int:
 
 def _folder(tested: str, paths: Collection[str], command: str) -> str:
     """Folder of the tested package's tests, in its own folder or mirrored; else that of most tests."""
-    kept = Counter(path.rpartition("/")[0] for path in sorted(paths) if _is_test_module(path))
+    kept = Counter(path.rpartition("/")[0] for path in sorted(paths) if holds_tests(path))
     is_unittest = UNITTEST.search(command) is not None
     able = {one: n for one, n in kept.items() if not (is_unittest and missing_marks(f"{one}/x.py".lstrip("/"), paths))}
     package = tested.rpartition("/")[0]
@@ -320,8 +321,3 @@ def _fitting(found: Iterable[str], read: Read) -> Iterator[str]:
         if size <= min(room, MOST_SHOWN // 2):
             room -= size
             yield path
-
-
-def _is_test_module(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name.endswith(".py") and "test" in name and is_test_file(path) and not configures_tests(path)
