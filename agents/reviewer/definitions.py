@@ -14,11 +14,11 @@ from functools import cached_property
 from itertools import chain, islice, takewhile
 
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, target_names
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, target_names
 from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.text import few
-from sisimpur.shared.repo.file_parts import Defining, Definition, defined, dumped, span
+from sisimpur.shared.repo.file_parts import Defining, Definition, Function, defined, dumped, span
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed

@@ -14,7 +14,8 @@ from sisimpur.shared.model.evidence import is_test_file
 GUESSED = re.compile(
     r"(\s*)(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:def|class|function|func|fn|interface|struct)\s+(\w+)"
 )
-Defining = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Defining = ast.ClassDef | Function
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,15 @@ def defined(body: Iterable[ast.stmt], within: str = "") -> Iterator[Definition]:
         yield Definition(within + node.name, node.lineno, first, last, start, _signature(node))
         if isinstance(node, ast.ClassDef):
             yield from defined(node.body, f"{within}{node.name}.")
+
+
+def functions(node: ast.AST, within: str = "") -> Iterator[tuple[str, Function]]:
+    """Functions by name: those of a module and of its classes, and each in another; none below a statement."""
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, Function):
+            yield within + one.name, one
+        if isinstance(one, Defining):
+            yield from functions(one, f"{within}{one.name}.")
 
 
 def innermost(known: Iterable[Definition]) -> dict[int, Definition]:

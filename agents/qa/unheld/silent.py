@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-from sisimpur.agents.qa.analysis.expressions import Function, last_name, module_of
+from sisimpur.agents.qa.analysis.expressions import last_name, module_of
+from sisimpur.shared.repo.file_parts import Function, functions
 
 TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
 SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
@@ -43,7 +44,7 @@ def silent(files: Texts, alters_nothing: bool, words: str = "") -> list[str]:
 
 def _twins(then: str, now: str) -> Iterator[tuple[Function, Function]]:
     """Functions that one definition stands for on both sides, and that changed."""
-    before, after = (_once(_functions(module_of(text))) for text in (then, now))
+    before, after = (_once(functions(module_of(text))) for text in (then, now))
     both = ((before[name], after[name]) for name in after if name in before)
     yield from ((old, new) for old, new in both if ast.dump(old) != ast.dump(new))
 
@@ -52,14 +53,6 @@ def _once(found: Iterator[tuple[str, Function]]) -> dict[str, Function]:
     every = list(found)
     often = Counter(name for name, _ in every)
     return {name: function for name, function in every if often[name] == 1}
-
-
-def _functions(node: ast.AST, within: str = "") -> Iterator[tuple[str, Function]]:
-    for one in ast.iter_child_nodes(node):
-        if isinstance(one, Function):
-            yield within + one.name, one
-        if isinstance(one, Function | ast.ClassDef):
-            yield from _functions(one, f"{within}{one.name}.")
 
 
 def is_name(node: ast.AST) -> TypeGuard[ast.Name | ast.Attribute]:

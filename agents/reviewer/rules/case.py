@@ -12,7 +12,7 @@ from functools import cached_property
 
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
-from sisimpur.shared.repo.file_parts import parse, span
+from sisimpur.shared.repo.file_parts import Function, parse, span
 
 LONGEST_QUOTE = 200
 
@@ -108,8 +108,6 @@ class Case:
 LONGEST = 400_000  # characters of a file that is parsed
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # of statements, in statements
 MOST_GIVEN = 50  # values of a name that are looked at
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, eq=False)

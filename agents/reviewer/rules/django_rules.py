@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from sisimpur.agents.reviewer.rules.case import (
     Case,
     ChangedFile,
-    Function,
     PythonTree,
     is_constant,
     keyword,
@@ -21,7 +20,7 @@ from sisimpur.agents.reviewer.rules.case import (
 )
 from sisimpur.shared.model.evidence import Finding, Severity
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.repo.file_parts import dumped, span
+from sisimpur.shared.repo.file_parts import Function, dumped, span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, text_of
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, text_of
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
-from sisimpur.shared.repo.file_parts import dumped, span
+from sisimpur.shared.repo.file_parts import Function, dumped, span
 
 HIGH, MEDIUM = Severity.HIGH, Severity.MEDIUM
 UNCHECKED = re.compile(  # for all of a file

@@ -16,11 +16,11 @@ from sisimpur.agents.reviewer.rules.case import (
     MOST_GIVEN,
     Case,
     ChangedFile,
-    Function,
     PythonTree,
     target_names,
 )
 from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.repo.file_parts import Function
 
 PASSES_ON = ("format", "join", "format_map")  # methods of texts: their values are put in as they are
 DEEPEST = 60  # calls in calls

@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, keyword, target_names
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, keyword, target_names
 from sisimpur.shared.model.evidence import Finding, Severity
-from sisimpur.shared.repo.file_parts import span
+from sisimpur.shared.repo.file_parts import Function, functions, span
 
 MEDIUM = Severity.MEDIUM
 DEFENCES = re.compile(  # last names of calls: who is asked, what is made harmless, what is drawn by lot, what is locked
@@ -77,8 +77,8 @@ def _defences(case: Case) -> Iterator[Finding]:
             after += _guards(file.tree.module) if file.tree else Counter()
     for file in case.code:
         assert file.tree
-        old = dict(_functions(file.tree_before.module)) if file.tree_before else {}
-        for name, function in _functions(file.tree.module):
+        old = dict(functions(file.tree_before.module)) if file.tree_before else {}
+        for name, function in functions(file.tree.module):
             lost = _guards(old[name]).keys() - _guards(function).keys() if name in old else ()
             for one in sorted(lost):
                 if before[one] > after[one]:
@@ -90,8 +90,8 @@ def _digits(case: Case) -> Iterator[Finding]:
     """Whole or decimal numbers that a function worked with, and that it turns into floats now."""
     for file in case.code:
         assert file.tree
-        old = dict(_functions(file.tree_before.module)) if file.tree_before else {}
-        for name, function in _functions(file.tree.module):
+        old = dict(functions(file.tree_before.module)) if file.tree_before else {}
+        for name, function in functions(file.tree.module):
             before, after = (_reckons(old[name]), _reckons(function)) if name in old else (set(), set())
             if before & EXACT - after and after & ROUGH - before:
                 text = f"{name} reckons with floats now, and did so exactly before; keep `//` or Decimal"
@@ -102,14 +102,6 @@ def _reckons(function: Function) -> set[str]:
     found = {type(node.op).__name__ for node in ast.walk(function) if isinstance(node, ast.BinOp)}
     calls = (ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call))
     return found | {name.rpartition(".")[2] for name in calls}
-
-
-def _functions(node: ast.AST, within: str = "") -> Iterator[tuple[str, Function]]:
-    for one in ast.iter_child_nodes(node):
-        if isinstance(one, Function):
-            yield within + one.name, one
-        if isinstance(one, Function | ast.ClassDef):
-            yield from _functions(one, f"{within}{one.name}.")
 
 
 def _guards(node: ast.AST) -> Counter[str]:
