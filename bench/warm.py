@@ -6,13 +6,13 @@ engine's part of the coding step, from the first task's start to the last one's 
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from bench.daemon import load
 from sisimpur.agents.coder.engine.aider_runner import AiderEngine
 from sisimpur.agents.coder.engine.engine import Engine, EngineJob
 from sisimpur.shared.sandbox.box import find_box
@@ -26,7 +26,7 @@ GOAL = 8.0  # seconds
 
 
 def main() -> int:
-    print(f"load before: {_load()}")
+    print(f"load before: {load()}")
     with tempfile.TemporaryDirectory() as scratch:
         box = find_box(Path(scratch))
         with warm(box, AIDER) as line, line.bench(box, [{"text": FIX, "delay": LATENCY, "times": "any"}]) as desk:
@@ -34,7 +34,7 @@ def main() -> int:
             many = took(line.engine, [desk.job() for _ in range(MANY)])
             one = took(line.engine, [desk.job()]) - LATENCY
             cold = took(AiderEngine(box, AIDER, line.meter, line.home), [desk.job() for _ in range(FEW)])
-    print(f"load after:  {_load()}")
+    print(f"load after:  {load()}")
     print(f"the first task: {loading:.2f} s besides the model; each later one alone: {one:.2f} s")
     print(f"{FEW} tasks at once, cold: {cold:.2f} s")
     print(f"{MANY} tasks at once, warm: {many:.2f} s   goal {GOAL:.0f} s: {'met' if many <= GOAL else 'MISSED'}")
@@ -47,10 +47,6 @@ def took(engine: Engine, jobs: Sequence[EngineJob]) -> float:
         ends = [run.end for run in hands.map(engine.run, jobs)]
     assert ends == ["edited"] * len(jobs), ends
     return time.perf_counter() - began
-
-
-def _load() -> str:
-    return f"{os.getloadavg()[0]:.1f} in the last minute, on {os.cpu_count()} processors"
 
 
 if __name__ == "__main__":
