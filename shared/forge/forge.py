@@ -175,7 +175,7 @@ class Forge(Protocol):
 
     def get_pull(self, number: int) -> Pull: ...
 
-    def list_pulls(self, label: str | None = None, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
+    def list_pulls(self, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
         """The open ones, or every one; the newest first. `ended`: at most so many of those that are not open."""
 
     def list_issues(self, label: str | None = None) -> Sequence[Issue]:

@@ -110,13 +110,12 @@ class GitHubForge:
     def get_pull(self, number: int) -> Pull:
         return self._pulls.read(number).pull
 
-    def list_pulls(self, label: str | None = None, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
+    def list_pulls(self, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
         listed = self._team.pages(RawPull, "/pulls", state="all" if every else "open", sort="created", direction="desc")
         pulls = {raw.number: raw.pull for raw in listed}  # one that is made meanwhile moves another to the next page
         newest = sorted(pulls.values(), key=lambda pull: -pull.number)
         shown = {pull.number for pull in [pull for pull in newest if pull.state != "open"][:ended]}
-        newest = [pull for pull in newest if pull.state == "open" or pull.number in shown]
-        return [pull for pull in newest if label is None or not lacking([label], pull.labels)]
+        return [pull for pull in newest if pull.state == "open" or pull.number in shown]
 
     def list_issues(self, label: str | None = None) -> Sequence[Issue]:
         only = {} if label is None else {"labels": label}

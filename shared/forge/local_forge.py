@@ -97,10 +97,9 @@ class LocalForge:
         branches = self._up_to_date(self._book.pull(number).base)
         return _as_it_is(self._book.pull(number), branches)
 
-    def list_pulls(self, label: str | None = None, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
+    def list_pulls(self, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
         branches = self._up_to_date()
-        pulls = [_as_it_is(pull, branches) for pull in self._book.pulls(every, ended)]
-        return [pull for pull in pulls if label is None or label in pull.labels]
+        return [_as_it_is(pull, branches) for pull in self._book.pulls(every, ended)]
 
     def list_issues(self, label: str | None = None) -> Sequence[Issue]:
         return [issue for issue in self._book.issues() if label is None or label in issue.labels]

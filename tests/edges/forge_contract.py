@@ -203,15 +203,14 @@ class ForgeContract:
 
     def test_lists_show_the_newest_first_and_the_closed_only_on_request(self, home: ForgeHome) -> None:
         numbers = []
-        for branch, label in (("one", "agents"), ("two", "x"), ("three", "agents")):
+        for branch in ("one", "two", "three"):
             home.push(branch)
-            numbers.append(home.forge.ensure_pull(branch, "main", "T", "B", [label]).number)
+            numbers.append(home.forge.ensure_pull(branch, "main", "T", "B").number)
         one, two, three = numbers
         home.forge.close(one)
         assert [pull.number for pull in home.forge.list_pulls()] == [three, two]
-        assert [pull.number for pull in home.forge.list_pulls("agents")] == [three]
         assert [pull.number for pull in home.forge.list_pulls(every=True)] == [three, two, one]
-        assert [pull.state for pull in home.forge.list_pulls("agents", every=True)] == ["open", "closed"]
+        assert [pull.state for pull in home.forge.list_pulls(every=True)] == ["open", "open", "closed"]
         home.forge.close(two)
         for ended, shown in ((0, [three]), (1, [three, two]), (2, [three, two, one])):
             assert [pull.number for pull in home.forge.list_pulls(every=True, ended=ended)] == shown

@@ -53,8 +53,8 @@ class OwnCorner:
     def get_pull(self, number: int) -> Pull:
         return self._ours(self._forge.get_pull(number))
 
-    def list_pulls(self, label: str | None = None, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
-        pulls = self._forge.list_pulls(label, every, ended)
+    def list_pulls(self, every: bool = False, ended: int | None = None) -> Sequence[Pull]:
+        pulls = self._forge.list_pulls(every, ended)
         return [self._ours(pull) for pull in pulls if pull.head.startswith(self._prefix)]
 
     def list_issues(self, label: str | None = None) -> Sequence[Issue]:

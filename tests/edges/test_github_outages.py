@@ -58,7 +58,9 @@ WRITES = {
     "a pull request": Write(
         "POST /repos/{r}/pulls",
         lambda forge, branch, number, sha: forge.ensure_pull(branch, "main", "T", "B", ["agents"]),
-        lambda home, branch, number, sha: sum(p.head == branch for p in home.forge.list_pulls("agents", every=True)),
+        lambda home, branch, number, sha: sum(
+            p.head == branch and "agents" in p.labels for p in home.forge.list_pulls(every=True)
+        ),
         on_a_pull=False,
         looks=True,
     ),
