@@ -393,8 +393,3 @@ class ReviewContext:
 
 NO_CONTEXT = ReviewContext()
 NO_LINES: Mapping[str, Collection[int]] = MappingProxyType({})  # of no file
-
-
-def signatures(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Sorted, each once."""
-    return tuple(sorted({finding.signature for finding in findings}))

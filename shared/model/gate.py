@@ -20,7 +20,6 @@ from sisimpur.shared.model.evidence import (
     Evidence,
     Reviewed,
     rules,
-    signatures,
 )
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Policy
@@ -345,6 +344,6 @@ def fingerprint(evidence: Evidence | None, reviewed: Reviewed | None) -> str:
     verdict = reviewed.verdict if reviewed else Approved()
     problems = evidence.problems if evidence else ()
     failing = sorted(f"{problem.rule}:{','.join(sorted(problem.tests))}" for problem in problems)
-    findings = () if isinstance(verdict, Approved) else signatures(verdict.findings)
+    findings = () if isinstance(verdict, Approved) else tuple(sorted({one.signature for one in verdict.findings}))
     words = repr((evidence.tree if evidence else "", failing, findings))
     return hashlib.sha256(words.encode()).hexdigest()[:16]

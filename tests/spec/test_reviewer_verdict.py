@@ -33,7 +33,6 @@ from sisimpur.shared.model.evidence import (
     Reviewed,
     Severity,
     Verdict,
-    signatures,
 )
 from sisimpur.shared.model.work import Branch, Run, TaskSpec
 from tests.spec.reviewing import OUTGOING, Commits, ScriptedModel, approve, complaint, file, patch, reject
@@ -587,7 +586,7 @@ def test_what_still_holds_is_the_same_finding_wherever_its_line_is_now() -> None
     lower = {"app.py": "# prices\n" + NEW}
     reviewed = review(approve(unresolved=[1]), before=[before], after=lower)
     assert shape(reviewed.verdict) == ("ChangesRequested", [("app.py", 7, "medium")])
-    assert signatures(reviewed.verdict.findings) == signatures(before.verdict.findings)
+    assert {one.signature for one in reviewed.verdict.findings} == {one.signature for one in before.verdict.findings}
 
 
 def test_numbers_that_no_finding_has_mean_nothing() -> None:
