@@ -30,7 +30,7 @@ def roadmap(arguments: Arguments) -> int:
         return print_json(roadmap_facts(laid, found))
     if not any(laid.entries):
         print(
-            f"no goal read yet; write some into VISION.md, then: {command(arguments.home, 'run-day', '--until morning')}"
+            f"no goal read yet; write one in VISION.md, then: {command(arguments.home, 'run-day', '--until morning')}"
         )
     else:
         print_line(pace_line(laid, day), 4)
