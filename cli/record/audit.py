@@ -35,6 +35,8 @@ def audit(arguments: Arguments) -> int:
                     last = row.seq
                     print(json.dumps(audit_facts(row)) if arguments.json else _in_words(row), flush=arguments.follow)
                 if not arguments.follow:
+                    if not (last or arguments.json):
+                        print("nothing of what you asked for is written down yet")
                     return DONE
                 records.clock.sleep(PAUSE)
         except KeyboardInterrupt:

@@ -29,7 +29,9 @@ def roadmap(arguments: Arguments) -> int:
     if arguments.json:
         return print_json(roadmap_facts(laid, found))
     if not any(laid.entries):
-        print(f"no goal yet; write some into VISION.md, then: {command(arguments.home, 'run-day', '--until morning')}")
+        print(
+            f"no goal read yet; write one in VISION.md, then: {command(arguments.home, 'run-day', '--until morning')}"
+        )
     else:
         print_line(pace_line(laid, day), 4)
     for week in laid.weeks:

@@ -301,6 +301,11 @@ def test_the_command_tells_what_the_owner_did_and_names_a_changed_row(
         return main(["--home", str(home), *words])
 
     assert typed("init", "--target", str(repository(tmp_path / "site"))) == 0
+    capsys.readouterr()
+    assert typed("audit") == 0
+    assert capsys.readouterr().out == "nothing of what you asked for is written down yet\n"
+    assert typed("audit", "--json") == 0
+    assert capsys.readouterr().out == ""
     assert typed("raise-cap", "12.50", "--why", "a big day") == 0
     capsys.readouterr()
     assert typed("audit", "--since", "yesterday") == 0

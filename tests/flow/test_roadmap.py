@@ -451,7 +451,7 @@ def shown(stage: Stage) -> dict[str, Any]:
 def test_the_command_shows_the_weeks_and_counts_what_was_changed_since(
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "no goal yet; write some into VISION.md" in typed(stage, capsys, "roadmap")
+    assert "no goal read yet; write one in VISION.md, then: " in typed(stage, capsys, "roadmap")
     stage.run_day("planning")
     put(stage, "e", "### Week of 3 January")
     put(stage, "f", "## Later")

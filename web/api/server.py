@@ -38,7 +38,8 @@ def board(arguments: Arguments) -> int:
         return _close(arguments)
     port = arguments.port or load_board(Home(arguments.home)).port
     if arguments.link:
-        print(f"works once, within {MINUTES} minutes:\n{_link(arguments, port)}")
+        print(f"works once, within {MINUTES} minutes, while the board runs ({command(arguments.home, 'board')}):")
+        print(_link(arguments, port))
         return DONE
     with _listening(port) as listener, suppress(KeyboardInterrupt):  # it has ended in order
         server_of(_announced(arguments, port)).run([listener])
