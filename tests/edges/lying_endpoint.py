@@ -8,6 +8,7 @@ Fields of a behaviour, with what an honest vendor does: TRUTH below.
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 import threading
@@ -29,6 +30,13 @@ TRUTH: dict[str, Any] = {
     "bills_errors": False,  # the prompt of such a call
     "honest_for": 0,  # calls that are served as TRUTH says before all this begins
     "pause": 0.0,  # seconds before an answer: so long others are in flight
+    "serve_as": 200,  # the status of a whole answer
+    "times": 1,  # its prices, by those below: another model answers
+    "in_starts": False,  # the answer comes as blocks that are whole when they start
+    "retry_after": "",  # beside an error
+    "bills_all": False,  # errors cost as much as answers
+    "count": None,  # what it counts as output, instead of a number
+    "packed": "",  # how the body is told to be: gzip, short (of its length), long
 }
 IN, WRITE, READ, OUT = 2_000, 2_500, 100, 10_000  # nano-dollars of a token
 WORD = "lorem ipsum dolor sit "
@@ -60,6 +68,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         book = self.server.books[self.path.split("/")[1]]
+        until = time.monotonic() + 5
+        while book.flying and time.monotonic() < until:  # one that was cut is billed a little longer
+            time.sleep(0.01)
         told = ("bill", "calls", "lies", "at_first_lie", "at_second_lie")
         data = json.dumps({name: getattr(book, name) for name in told}).encode()
         self._whole(200, data)
@@ -72,6 +83,7 @@ class Handler(BaseHTTPRequestHandler):
             book.calls += 1
             number = book.calls
             book.flying[number] = (len(raw) + 1_000) * WRITE + asked["max_tokens"] * OUT
+        self._packed = False
         way = TRUTH | (self.server.ways[name] if number > self.server.ways[name].get("honest_for", 0) else {})
         try:
             self._serve(way, asked, book)
@@ -84,12 +96,24 @@ class Handler(BaseHTTPRequestHandler):
         prompt = self._tokens("".join(_texts(asked)), way)
         time.sleep(way["pause"])
         if way["status"]:
-            self._pay(book, prompt * IN if way["bills_errors"] else 0)
-            self._whole(way["status"], b'{"type": "error", "error": {"type": "api_error", "message": "no"}}')
+            self._pay(book, prompt * IN if way["bills_errors"] or way["bills_all"] else 0)
+            self._pay(book, min(way["out"], asked["max_tokens"]) * OUT if way["bills_all"] else 0)
+            self._whole(
+                way["status"], b'{"type": "error", "error": {"type": "api_error", "message": "no"}}', way["retry_after"]
+            )
             return
-        self._pay(book, prompt * (WRITE if "cache_control" in json.dumps(asked) else IN))
-        self.send_response(200)
+        self._pay(book, prompt * (WRITE if "cache_control" in json.dumps(asked) else IN) * way["times"])
+        if way["packed"] == "json":
+            self._pay(book, way["out"] * OUT)
+            self._whole(200, b'{"type": "error", "error": {"type": "overloaded_error", "message": "no"}}')
+            return
+        self.send_response(way["serve_as"])
         self.send_header("content-type", "text/event-stream")
+        if way["packed"] in ("short", "long"):
+            self.send_header("content-length", "700" if way["packed"] == "short" else "9000000")
+        if way["packed"] == "gzip":
+            self._packed = True
+            self.send_header("content-encoding", "gzip")
         self.send_header("connection", "close")
         self.end_headers()
         self.close_connection = True
@@ -101,6 +125,8 @@ class Handler(BaseHTTPRequestHandler):
             counts |= {"input_tokens": 0, "cache_creation_input_tokens": said}
         message = {"id": "m", "type": "message", "role": "assistant", "model": way["say_model"] or asked["model"]}
         message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": counts}
+        if way["end"] == "elsewhere":
+            message["usage"] = {}
         self._event({"type": "message_start", "message": message})
         if way["end"] == "early":
             return
@@ -113,7 +139,18 @@ class Handler(BaseHTTPRequestHandler):
             return
         self._event({"type": "content_block_stop", "index": 0})
         end: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}}
-        if way["end"] != "unsaid":
+        if way["count"] is not None:
+            end["usage"] = {"output_tokens": way["count"]}
+        elif way["end"] == "elsewhere":
+            self._event({"type": "bill", "usage": {"input_tokens": said, "output_tokens": out}})
+        elif way["end"] == "shrinks":
+            self._event({**end, "usage": {"output_tokens": out, "input_tokens": prompt}})
+            end["usage"] = {"output_tokens": out * 11 // 20, "input_tokens": prompt * 11 // 20}
+        elif way["end"] == "twice":
+            half = {"input_tokens": prompt * 11 // 20, "output_tokens": 1}
+            self._event({"type": "message_start", "message": {**message, "usage": half}})
+            end["usage"] = {"output_tokens": out * 11 // 20}
+        elif way["end"] != "unsaid":
             end["usage"] = {"output_tokens": _said(out, way["say_out"])}
         self._event(end)
         self._event({"type": "message_stop"})
@@ -122,14 +159,18 @@ class Handler(BaseHTTPRequestHandler):
         """Write the answer, some tokens at a time, and bill each of them before it is sent."""
         out = int(max_tokens * way["beyond"]) if way["beyond"] > 1 else min(way["out"] + way["hidden"], max_tokens)
         hidden = min(way["hidden"], out)
-        self._pay(book, hidden * OUT)
+        self._pay(book, hidden * OUT * way["times"])
         shown, step = out - hidden, 40
         for begin in range(0, shown, step):
             tokens = min(step, shown - begin)
             text = (WORD * step)[: int(tokens * way["divisor"])]
-            self._pay(book, tokens * OUT)
-            delta = {"type": "text_delta", "text": text}
-            self._event({"type": "content_block_delta", "index": 0, "delta": delta})
+            self._pay(book, tokens * OUT * way["times"])
+            if way["in_starts"]:
+                block = {"type": "text", "text": text}
+                self._event({"type": "content_block_start", "index": begin // step + 1, "content_block": block})
+            else:
+                delta = {"type": "text_delta", "text": text}
+                self._event({"type": "content_block_delta", "index": 0, "delta": delta})
             if way["beyond"] > 1:
                 time.sleep(0.01)  # 4,000 tokens a second
         return out
@@ -142,13 +183,16 @@ class Handler(BaseHTTPRequestHandler):
             book.bill += amount
 
     def _event(self, event: dict[str, Any]) -> None:
-        self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+        data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+        self.wfile.write(gzip.compress(data) if self._packed else data)
         self.wfile.flush()
 
-    def _whole(self, status: int, data: bytes) -> None:
+    def _whole(self, status: int, data: bytes, retry_after: str = "") -> None:
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
+        if retry_after:
+            self.send_header("retry-after", retry_after)
         self.end_headers()
         self.wfile.write(data)
 

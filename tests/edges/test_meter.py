@@ -268,6 +268,28 @@ def test_a_stream_is_complete_only_if_all_of_it_fits_together(pieces: list[bytes
     assert not reading.complete
 
 
+@pytest.mark.parametrize("blank", [b"\n\n", b"\r\n\r\n", b"\n\r\n", b"\r\n\n"])
+def test_a_stream_reads_the_same_wherever_it_is_cut(blank: bytes) -> None:
+    stream = (b'data: {"type": "a"}' + blank) * 2
+    whole = list(Splitter().feed(stream))
+    assert len(whole) == 2
+    for size in range(1, len(stream)):
+        splitter = Splitter()
+        cut = [stream[begin : begin + size] for begin in range(0, len(stream), size)]
+        assert [found for piece in cut for found in splitter.feed(piece)] == whole
+
+
+def test_what_a_message_is_told_at_its_end_replaces_nothing_of_its_answer() -> None:
+    reading = ArrivingMessage()
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    reading.take({"type": "message_start", "message": {"usage": usage}})
+    reading.take({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "fine"}})
+    reading.take({"type": "content_block_stop", "index": 0})
+    reading.take({"type": "message_delta", "delta": {"content": None}, "usage": usage})
+    reading.take({"type": "message_stop"})
+    assert reading.said == [{"type": "text", "text": "fine"}]
+
+
 def test_an_event_without_end_is_not_waited_for() -> None:
     with pytest.raises(Unavailable, match="too long"):
         list(Splitter().feed(b"x" * (MAX_EVENT + 1)))

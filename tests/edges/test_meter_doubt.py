@@ -239,6 +239,16 @@ def test_where_counting_is_free_the_first_call_fits_too(tmp_path: Path, counted:
         assert (reserved < 1_200 * 2_500 + 1_000 * 10_000) == fits
 
 
+def test_one_that_has_lied_is_reserved_by_bytes_though_it_counts_for_nothing(tmp_path: Path) -> None:
+    lie = LIES["one token of output"]
+    with scene(tmp_path, Step(input=TOKENS), lie, Step(input=TOKENS), HONEST, vendor=Vendor(counts=True)) as meter:
+        meter.post(QUESTION)
+        meter.upstream.steps[:] = [HONEST]
+        meter.post(QUESTION)
+        counted, by_bytes = meter.reserved
+        assert counted < 1_200 * 2_500 + 1_000 * 10_000 < by_bytes
+
+
 def test_a_count_that_fails_is_no_reason_not_to_ask(tmp_path: Path) -> None:
     with scene(tmp_path, Step(status=529), HONEST, vendor=Vendor(counts=True)) as meter:
         assert meter.post(QUESTION).status_code == 200

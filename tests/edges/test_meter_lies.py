@@ -24,6 +24,7 @@ from sisimpur.shared.money.token_bounds import FACTOR
 from sisimpur.shared.money.token_budget import Caps, dollars
 from tests.edges.meter_scene import HAIKU, OPUS, SONNET, Scene, body, code, scene
 
+BEYOND = "Fri, 31 Dec 99999999999 23:59:59 GMT"
 CAP = dollars("0.08")
 CALLERS = 4
 MARKED = 25  # the price of writing a prompt to be kept, by that of reading it
@@ -49,6 +50,17 @@ HONEST: dict[str, Mapping[str, Any]] = {
     "an error in the middle": {"end": "error"},
     "prompts are written for a cache": {"kind": "write"},
     "a cheaper model is said to have answered": {"say_model": HAIKU},
+    "a dearer model answers": {"say_model": OPUS, "times": 2},
+    "counts in an event that nobody knows": {"end": "elsewhere"},
+    "packs its answers": {"packed": "gzip"},
+    "tells a length that is too short": {"packed": "short"},
+    "tells a length that is too long": {"packed": "long"},
+    "an error instead of an answer": {"packed": "json"},
+    "answers with another status than 200": {"serve_as": 201, "out": 1_000, "honest_for": 3},
+    "overloaded for a year": {"status": 529, "retry_after": "31536000"},
+    "overloaded until yesterday": {"status": 529, "retry_after": "-86400"},
+    "overloaded for no number": {"status": 529, "retry_after": "NaN"},
+    "overloaded until a day beyond all calendars": {"status": 529, "retry_after": BEYOND},
 }
 # (b) Counts too little, but what can be.
 LOW: dict[str, Mapping[str, Any]] = {
@@ -64,6 +76,8 @@ LOW: dict[str, Mapping[str, Any]] = {
     "a discount that nobody asked for": {"kind": "read"},
     "half, and a discount": {"kind": "read", "say_in": 0.55, "say_out": 0.55},
     "cut, and half of the prompt": {"say_in": 0.55, "end": "cut"},
+    "counts right, then half": {"end": "shrinks"},
+    "begins twice, the second time with half": {"end": "twice"},
 }
 # (a) Counts what cannot be true.
 LIES: dict[str, Mapping[str, Any]] = {
@@ -86,12 +100,26 @@ LIES: dict[str, Mapping[str, Any]] = {
     "goes on, and counts right": {"beyond": 1.2},
     "goes on five times as long": {"beyond": 5.0, "say_out": "1000"},
     "goes on without end": {"beyond": 60.0, "say_out": "1000"},
+    "goes on without end, in whole blocks": {"beyond": 60.0, "say_out": "1000", "in_starts": True},
     "nothing, after some right counts": {"say_in": "0", "say_out": "0", "honest_for": 3},
     "a tenth, after some right counts": {"say_in": 0.1, "say_out": 0.1, "honest_for": 3, "pause": 0.02},
     "goes on, after some right counts": {"beyond": 5.0, "say_out": "1000", "honest_for": 3, "pause": 0.02},
     "nothing, slowly": {"say_in": "0", "say_out": "0", "pause": 0.02},
 }
-GRID = {"honest": HONEST, "low": LOW, "lies": LIES}
+# Counts what is no number.
+NONSENSE: dict[str, Mapping[str, Any]] = {
+    "a truth": {"count": True},
+    "less than nothing": {"count": -5},
+    "a text": {"count": "200"},
+    "half a token": {"count": 200.5},
+    "more than there are": {"count": 10**30},
+}
+# A dearer model answers and breaks off, once the asked one is reserved at bounds that fit.
+DEARER: dict[str, Mapping[str, Any]] = {
+    "cut": {"say_model": OPUS, "times": 2, "end": "cut", "honest_for": 3, "out": 1_000},
+    "an error": {"say_model": OPUS, "times": 2, "end": "error", "honest_for": 3, "out": 1_000},
+}
+GRID = {"honest": HONEST, "low": LOW, "lies": LIES, "nonsense": NONSENSE, "dearer": DEARER}
 
 
 @dataclass(frozen=True)
@@ -156,6 +184,7 @@ def test_one_that_bills_what_it_counts_stays_below_the_cap(meter: Scene) -> None
     found = asked(meter)
     assert found.bill <= meter.used <= CAP
     assert not meter.ledger.reader.paused()
+    assert "meter.bug" not in [event for event, _ in meter.log]
 
 
 @pytest.mark.parametrize("meter", of("low"), indirect=True)
@@ -189,6 +218,22 @@ def test_one_whose_models_all_lie_is_asked_no_more_after_two_and_one(meter: Scen
     assert codes <= {"meter_halted", "meter_model_paused", "meter_day_cap"}
     assert truth(meter) == found
     assert all("cannot be true" in reason for reason in meter.ledger.reader.stops())
+
+
+@pytest.mark.parametrize("meter", of("nonsense"), indirect=True)
+def test_one_whose_count_is_no_number_is_asked_no_more_after_the_calls_in_flight(meter: Scene) -> None:
+    found = asked(meter)
+    assert 0 < found.bill <= meter.used <= CAP
+    assert code(meter.post(body())) == "meter_paused"
+    assert truth(meter) == found
+    assert found.calls <= CALLERS
+
+
+@pytest.mark.parametrize("meter", of("dearer"), indirect=True)
+def test_a_dearer_model_that_breaks_off_is_booked_at_its_own_price(meter: Scene) -> None:
+    found = asked(meter)
+    assert found.bill <= meter.used
+    assert found.bill <= CAP + found.at_first_lie
 
 
 MARKS: dict[str, Mapping[str, Any]] = {

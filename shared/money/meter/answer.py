@@ -145,6 +145,8 @@ def judge(complaint: UpstreamComplaint, errors_free: bool = False) -> UpstreamVe
     """Decide what follows an upstream's error: the table. `errors_free`: this vendor bills none."""
     status = complaint.status
     billed: Billed = "nothing" if status in NOT_BILLED or (errors_free and status >= 500) else "prompt"
+    if status < 300:  # no error: whatever it is may have been generated
+        billed = "all"
     if complaint.is_spend_limit or status in PAUSES:
         reason = SPEND_LIMIT if complaint.is_spend_limit else PAUSES[status]
         return UpstreamVerdict(billed, "pause", Rejected(Refusal("meter_paused", f"no spending now: {reason}")))
@@ -207,5 +209,5 @@ def _seconds(text: str, now: datetime) -> float | None:
         return float(text)
     try:
         return max(0.0, (parsedate_to_datetime(text) - now).total_seconds())
-    except (ValueError, TypeError):  # no date, or one without a zone
+    except (ValueError, TypeError, OverflowError):  # no date, one without a zone, or one beyond all calendars
         return None

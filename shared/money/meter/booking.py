@@ -83,13 +83,13 @@ class Quote:
         except Misconfigured:
             return amount
 
-    def bounds(self, reservation: Reservation, usage: TokenUsage) -> tuple[int, int | None]:
+    def bounds(self, reservation: Reservation, usage: TokenUsage, answered_by: str) -> tuple[int, int | None]:
         """(at most, estimate) of a call that was cut: what is left open once its prompt is counted is the answer."""
         if usage.prompt < max(self.asked.prompt.least, 1):
             return reservation.grant.reserved, None
         most = reservation.grant.max_tokens
         at_most, told = (replace(usage, output=tokens) for tokens in (most, min(usage.output, most)))
-        return self._at_prices_of(self.asked.model, at_most), self._at_prices_of(self.asked.model, told)
+        return self.cost(at_most, answered_by), self.cost(told, answered_by)
 
     def overlong(self, grant: Grant, text: str) -> bool:
         """Tell whether more came of the answer than was reserved; what costs nothing may be as long as it likes."""
@@ -206,7 +206,7 @@ class CallBooking:
         if self._standing.fits(self._asked.model):
             return self._quote.fitting
         stopped = await self._parts.book.ask(self._parts.ledger.reader.paused, self._asked.model)
-        if stopped or not self._parts.line.vendor.counts:
+        if stopped or self._standing.has_lied or not self._parts.line.vendor.counts:
             return self._quote.strict
         with suppress(Unavailable, TimeoutError):
             async with (
@@ -229,7 +229,7 @@ class CallBooking:
         """Book a whole message: at its count, or at the reservation if that cannot be true."""
         book, ledger, now, quote = self._parts.book, self._parts.ledger, self._parts.clock.now(), self._quote
         usage = usage_of(reading.usage, reservation.ask.hour_cache)
-        amount = quote.cost(usage, str(reading.message.get("model")))
+        amount = quote.cost(usage, reading.model)
         ending = replace(self.ending(reading, request_id), answered=200)
         why = quote.doubt(usage, reservation.grant, reading.text, complete=True)
         if why and amount <= reservation.limit:
@@ -253,11 +253,13 @@ class CallBooking:
         rejected = Rejected(Refusal(UNTRUE, f"the upstream counts what cannot be true: {why}"))
         return FailedTry(rejected, ending=replace(failure.ending, code=UNTRUE, note=why))
 
-    async def fail(self, reservation: Reservation, failure: FailedTry, answered: int | None) -> None:
+    async def fail(
+        self, reservation: Reservation, reading: ArrivingMessage, failure: FailedTry, answered: int | None
+    ) -> None:
         """Book a failed try at the most that it can have cost. `answered`: the status that the caller sees."""
         parts, now, refusal = self._parts, self._parts.clock.now(), failure.rejected.refusal
         ending = replace(failure.ending, answered=answered, code=refusal.code)
-        at_most, estimate = self._quote.bounds(reservation, ending.usage)
+        at_most, estimate = self._quote.bounds(reservation, ending.usage, reading.model)
         match failure.billed:
             case "nothing":
                 await parts.book.ask(parts.ledger.void, reservation, ending, now)
@@ -279,7 +281,7 @@ class CallBooking:
         """Book a try that we end ourselves, later: nobody waits for the entry any more."""
         code = STOPPING.code if self._parts.stopping() else "meter_cut"
         ending = replace(self.ending(reading), code=code, answered=answered)
-        at_most, estimate = self._quote.bounds(reservation, ending.usage)
+        at_most, estimate = self._quote.bounds(reservation, ending.usage, reading.model)
         now = self._parts.clock.now()
         self._parts.book.later(self._parts.ledger.lost, reservation, at_most, estimate, ending, now)
         self.log("meter.cut", amount=at_most)

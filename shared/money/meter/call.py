@@ -80,7 +80,7 @@ class MeteredCall:
             if failure is None:
                 return None, None
             failure, wait = self._what_next(failure, retry, waited)
-            await self._booking.fail(reservation, failure, None if wait is not None else self._seen(failure))
+            await self._booking.fail(reservation, reading, failure, None if wait is not None else self._seen(failure))
             return failure, wait
         finally:
             sent = {**self._asked.body, "max_tokens": reservation.grant.max_tokens}

@@ -78,6 +78,10 @@ class Standing:
         """Before a lie, one model speaks for all of them."""
         return (self._believed[model] if self._has_lied else self._believed.total()) >= PROOF
 
+    @property
+    def has_lied(self) -> bool:
+        return self._has_lied
+
     def fits(self, model: str) -> bool:
         """Tell whether the bounds of what its prompts are made of hold for a model, as far as it is known."""
         return self._believed[model] >= PROOF and model not in self._finer
@@ -210,7 +214,7 @@ MAX_EVENT = 4 * 1024 * 1024  # bytes
 MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a whole stream
 FRAMES, WIDEST = 64 * 1024, 1024  # bytes of a stream besides its answer, and for one token of that
 
-_BLANK = re.compile(rb"\r?\n\r?\n")
+_BLANK, LONGEST_BLANK = re.compile(rb"\r?\n\r?\n"), 4
 
 Event = dict[str, Any]
 
@@ -222,15 +226,16 @@ class Splitter:
     """
 
     def __init__(self, most: int = MAX_MESSAGE) -> None:
-        self._rest = b""
+        self._rest = bytearray()
         self._left = most
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, Event]]:
         """The events that `data` completes, as they came and as they read."""
+        seen = max(0, len(self._rest) - LONGEST_BLANK + 1)  # in what is before that there is no blank line
         self._rest += data
         self._left -= len(data)
-        while end := _BLANK.search(self._rest):
-            piece, self._rest = self._rest[: end.end()], self._rest[end.end() :]
+        while end := _BLANK.search(self._rest, seen):
+            piece, self._rest, seen = bytes(self._rest[: end.end()]), self._rest[end.end() :], 0
             event = _read(piece)
             if event is not None:
                 yield piece, event
@@ -270,6 +275,11 @@ class ArrivingMessage:
         return "input_tokens" in self.usage
 
     @property
+    def model(self) -> str:
+        """Who answers, by its own word."""
+        return str(self.message.get("model") or "")
+
+    @property
     def stop_reason(self) -> str:
         return one_line(str(self.message.get("stop_reason") or ""), 40)
 
@@ -292,6 +302,10 @@ class ArrivingMessage:
         except (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError):
             raise Unavailable("the upstream's events do not fit together") from None
 
+    def _take(self, part: str) -> None:
+        self.characters += len(part)
+        self._texts.append(part)
+
     def _count(self, usage: dict[str, Any]) -> None:
         """The counts are cumulative; a null says nothing."""
         self.usage.update({key: value for key, value in usage.items() if value is not None})
@@ -313,7 +327,7 @@ def _block_start(reading: ArrivingMessage, event: Event) -> None:
     content.append(dict(event["content_block"]))
     for name in ("text", "thinking", "input"):  # a block may begin with a part of itself
         part = content[-1].get(name) or ""
-        reading._texts.append(part if isinstance(part, str) else json.dumps(part))
+        reading._take(part if isinstance(part, str) else json.dumps(part))
 
 
 def _block_delta(reading: ArrivingMessage, event: Event) -> None:
@@ -323,8 +337,7 @@ def _block_delta(reading: ArrivingMessage, event: Event) -> None:
         block["signature"] = delta["signature"]
     elif delta["type"] in _PART:
         part = delta[_PART[delta["type"]]]
-        reading.characters += len(part)
-        reading._texts.append(part)
+        reading._take(part)
         reading._parts.setdefault(index, []).append(part)
 
 
@@ -338,7 +351,7 @@ def _block_stop(reading: ArrivingMessage, event: Event) -> None:
 
 
 def _message_delta(reading: ArrivingMessage, event: Event) -> None:
-    reading.message.update(event["delta"])
+    reading.message.update({**event["delta"], "content": reading.message["content"]})
     reading._count(event.get("usage") or {})
 
 
