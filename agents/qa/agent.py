@@ -312,9 +312,9 @@ class Qa:
         """Ask what calls near those of the tests do on both commits. What nobody can have meant goes back."""
         if evidence.is_red:
             return evidence
-        found, words = gathering.compared(runs), _words(task)
+        found = gathering.compared(runs)
         now = "\n".join(gathering.texts(change.path)[1] for change in gathering.subject.touched.code)
-        problem = found.problem(gathering.subject.alters_nothing, words, now)
+        problem = found.problem(gathering.subject.alters_nothing, task.words, now)
         problems = (*evidence.problems, problem) if problem else evidence.problems
         return replace(evidence, calls=found.told, problems=problems)
 
@@ -328,8 +328,7 @@ class Qa:
             for changes in (subject.touched.code, subject.touched.tests)
         )
         code = {path: both for path, both in code.items() if path not in subject.touched.same}
-        words = _words(task)
-        found = [*silent(code, subject.alters_nothing, words), *echoed(code, tests, words)]
+        found = [*silent(code, subject.alters_nothing, task.words), *echoed(code, tests, task.words)]
         if found and written:
             return replace(evidence, unheld=(*evidence.unheld, *found))
         less = (Problem(UNCHANGED if subject.alters_nothing else EDGE, "; ".join(found), "write tests"),)
@@ -339,10 +338,6 @@ class Qa:
         rules = [problem.rule for problem in evidence.problems]
         self.log(run, "evidence", commit=evidence.commit, box=evidence.box, problems=rules)
         return evidence
-
-
-def _words(task: TaskSpec) -> str:
-    return "\n".join((task.title, task.description, *task.acceptance))
 
 
 def _about(task: TaskSpec, touched: Touched, paths: Collection[str]) -> tuple[str, ...]:

@@ -154,11 +154,11 @@ class Gathering:
         branch, limit = self.subject.branch, times * each + seconds
         order = SuiteOrder(branch.commit, self.subject.command, only=asked, cover=False, limit=limit)
         with suppress(Unavailable):
-            return calls_compared(self._called, order, branch.base, {path: self.texts(path) for path in changed})
+            return calls_compared(self._run, order, branch.base, {path: self.texts(path) for path in changed})
         return Compared()
 
-    def _called(self, order: SuiteOrder) -> RawTestRun:
-        raw = self.bench.run(order)
+    def _run(self, order: SuiteOrder) -> RawTestRun:
+        raw = self.bench.run(order if second_run.sayable(order.only) else replace(order, only=()))
         if raw.end in NOT_THEIRS:
             raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again")
         return raw
@@ -351,7 +351,7 @@ class Gathering:
 
     def _made(self, which: str, order: SuiteOrder, asked: Iterable[str] = ()) -> SuiteRun:
         """Unavailable if it was ended for a reason that has nothing to do with it."""
-        raw = self._called(order if second_run.sayable(order.only) else replace(order, only=()))
+        raw = self._run(order)
         run = read_run(raw, frozenset(asked))
         self.log(
             self.subject.run,

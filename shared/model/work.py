@@ -227,6 +227,11 @@ class TaskSpec:
     changes_tests: tuple[str, ...] = ()  # tests (ids or files) that are expected to change or to go
 
     @property
+    def words(self) -> str:
+        """All that it says to people."""
+        return "\n".join((self.title, self.description, *self.acceptance))
+
+    @property
     def asked(self) -> str:
         """Digest of what is wanted and what may be touched; not of when, after what, and how hard it is."""
         lists = (self.files, self.new_files, self.acceptance, self.guards, self.changes_tests)

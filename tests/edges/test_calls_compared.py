@@ -190,12 +190,23 @@ def test_it_is_seen_from_unittest_too(scene: Scene) -> None:
     assert [one.turn for one in found.differences] == ["raises"]
 
 
-def test_a_class_that_is_made_otherwise_is_left_alone(scene: Scene) -> None:
-    after = SHOP.replace("self.lines", "self.rows").replace("line.cents > best.cents", "line.cents >= best.cents")
-    with both(scene, after, TEST.replace("basket.lines", '[shop.Line("tea", 300), shop.Line("jam", 500)]')) as (
-        bench, base, changed
-    ):  # fmt: skip
-        order = SuiteOrder(changed, PYTEST, cover=False, limit=60)
-        found = calls_compared(bench.run, order, base, {"src/shop.py": (SHOP, after)})
-    assert {one.name for one in found.differences} <= {"largest"}
+def test_an_argument_that_is_changed_goes_back_and_a_method_s_own_object_does_not(scene: Scene) -> None:
+    found = compared(scene, "    best = None", "    lines.sort(key=lambda line: line.cents)\n    best = None")
+    assert {one.turn for one in found.differences if one.name == "largest"} == {"changes its input"}
+    assert found.problem(False, "the largest line", "")
+    own = compared(scene, "self.lines.append(line)", "self.lines.insert(0, line)")
+    assert {one.turn for one in own.differences} == {"other value"}
+
+
+def test_who_waits_is_not_taken_for_one_without_an_end(scene: Scene) -> None:
+    found = compared(scene, "    while n < 0:\n        pass", "    import time\n    time.sleep(9 * (n == 2))")
+    assert all(one.turn != "no end" for one in found.differences)
+
+
+def test_no_object_crosses_over_to_a_class_that_keeps_it_otherwise(scene: Scene) -> None:
+    """Both do the same: what stands in a field of one would say something else in the other."""
+    end, first = "self.lines.append(line)", "self.lines.insert(0, line)"
+    old = f"list(lines)\n\n    def add(self, line):\n        {end}"
+    found = compared(scene, old, old.replace("list(lines)", "list(reversed(lines))").replace(end, first))
     assert found.count > 20
+    assert [one.told for one in found.differences] == []

@@ -58,8 +58,7 @@ def is_declared(test: str, task: TaskSpec) -> bool:
     """The task names this test: whoever wrote the task knew that it would change."""
     if bare_name(test) in {bare_name(one) for one in task.changes_tests if not one.endswith(".py")}:
         return True
-    text = "\n".join((task.title, task.description, *task.acceptance))
-    return re.search(rf"(?<!\w){re.escape(bare_name(test))}(?!\w)", text) is not None
+    return re.search(rf"(?<!\w){re.escape(bare_name(test))}(?!\w)", task.words) is not None
 
 
 def changes_tests_of(path: str, task: TaskSpec) -> bool:
@@ -77,7 +76,7 @@ def names_to_remove(task: TaskSpec) -> frozenset[str]:
 
 
 def _sentences(task: TaskSpec) -> list[str]:
-    return re.split(r"[.;!?]\s|\n", "\n".join((task.title, task.description, *task.acceptance)))
+    return re.split(r"[.;!?]\s|\n", task.words)
 
 
 def bare_name(test: str) -> str:

@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from sisimpur.agents.qa.differential.comparable import Comparable
@@ -57,7 +57,7 @@ class KeptCalls:
         asked = {
             "path": self.path,
             "django": self.django,
-            "changed": sorted(remade),
+            "remade": sorted(remade),
             "seconds": SECONDS,
             "calls": calls,
         }
@@ -66,7 +66,10 @@ class KeptCalls:
 
 @dataclass(frozen=True)
 class CallResult:
-    """What a call did. `changed`: what it made of its arguments, each before and after; `itself`: of its first."""
+    """What a call did. `changed`: what it made of its arguments, each before and after.
+
+    `itself`: a method's own object is among them. `quick`: it took a tenth of what a call may take, or less.
+    """
 
     said: str
     end: str
@@ -74,6 +77,7 @@ class CallResult:
     what: str
     changed: tuple[tuple[str, str], ...] = ()
     itself: bool = False
+    quick: bool = True
 
     @property
     def told(self) -> str:
@@ -106,7 +110,7 @@ class Compared:
     """`count`: calls that did something on both commits."""
 
     count: int = 0
-    differences: tuple[Difference, ...] = field(default=())
+    differences: tuple[Difference, ...] = ()
 
     def problem(self, alters_nothing: bool, words: str, text: str) -> Problem | None:
         """`words`: of the task. `text`: the changed files as they are now."""
@@ -152,23 +156,10 @@ def _by_turns(calls: Sequence[KeptCall]) -> list[KeptCall]:
 
 def results(data: bytes | None) -> Mapping[tuple[int, int], CallResult]:
     """By the number of the call, and of the input near it."""
-    return {
-        (number, near): CallResult(
-            said,
-            end,
-            kind,
-            what,
-            tuple(
-                (str(was), str(now)) for was, now in (one for one in changes if isinstance(one, list) and len(one) == 2)
-            ),
-            itself,
-        )
-        for line in _lines(data)
-        for number, near, said, end, kind, what, changes, itself in _result(line)
-    }
+    return dict(found for line in _lines(data) if (found := _result(line)))
 
 
-def _result(line: object) -> Iterator[tuple[int, int, str, str, str, str, list[object], bool]]:
+def _result(line: object) -> tuple[tuple[int, int], CallResult] | None:
     match line:
         case {
             "call": [int(number), int(near)],
@@ -178,8 +169,11 @@ def _result(line: object) -> Iterator[tuple[int, int, str, str, str, str, list[o
             "what": str(what),
             "changes": list(changes),
             "itself": bool(itself),
+            "quick": bool(quick),
         }:
-            yield number, near, said, end, kind, what, changes, itself
+            changed = tuple((str(one[0]), str(one[1])) for one in changes if isinstance(one, list) and len(one) == 2)
+            return (number, near), CallResult(said, end, kind, what, changed, itself, quick)
+    return None
 
 
 def compared(
@@ -188,7 +182,7 @@ def compared(
     """Only where a call returned before: what was refused is nobody's right."""
     both = [place for place in sorted(before.keys() & after.keys()) if before[place].end == "returned"]
     found = {
-        then.said: Difference(calls.calls[number].name, near, turn, then, now)
+        (then.said, turn): Difference(calls.calls[number].name, near, turn, then, now)
         for number, near in reversed(both)  # of the same call the one that a test made
         if 0 <= number < len(calls.calls)
         for then, now in [(before[number, near], after[number, near])]
@@ -201,7 +195,7 @@ def _turn(then: CallResult, now: CallResult) -> Turn | None:
     if now.end == "raised":
         return "raises"
     if now.end != "returned":
-        return "no end"
+        return "no end" if then.quick else None
     if now.changed and not then.changed and not now.itself:
         return "changes its input"
     if then.type != now.type:

@@ -21,7 +21,6 @@ import importlib
 import io
 import itertools
 import json
-import math
 import os
 import pathlib
 import pickle
@@ -40,8 +39,9 @@ FOUND, ASKED = "/out/calls.jsonl", f"{JOB}sisimpur_calls.json"
 MOST_KEPT, MOST_TRIED = 12, 300  # calls of a function that are kept; more are not looked at
 LARGEST = 20_000  # bytes of what a call was given
 NEARBY = 8  # other inputs of each call
-ONE_CALL = 0.5  # seconds
-LATE = ("the call came to no end",)
+ONE_CALL, LONG = 0.5, 0.05  # seconds of processor: a call ends after these; one that takes these is no quick one
+BLOCKED = 2.0  # seconds: who waits for something else says nothing of the change
+LATE, WAITED = ("the call came to no end",), ("the call waited",)
 DEEPEST, LONGEST, MOST_ITEMS = 6, 400, 60  # of what is told of a value: levels, characters, items
 PLAIN = (type(None), bool, int, str, bytes, complex)
 DATES = (datetime.date, datetime.datetime, datetime.time)
@@ -125,20 +125,20 @@ def main() -> None:
     for number, near, call in calls:
         if time.monotonic() > ends:
             break
-        first[number, near] = _made(call, near, order["changed"])
+        first[number, near] = _made(call, near, order["remade"])
     ends += order["seconds"]
     for number, near, call in reversed(calls):
         found = first.get((number, near))
         if time.monotonic() > ends:
             break
-        if found and found == _made(call, near, order["changed"]):
+        if found and found == _made(call, near, order["remade"]):
             _tell({"call": [number, near], **found})
 
 
-def _made(call: dict[str, str], near: int, changed: list[str]) -> dict[str, Any] | None:
+def _made(call: dict[str, str], near: int, remade: list[str]) -> dict[str, Any] | None:
     """None: there is no such input, or no such function."""
     try:
-        args, kwargs = _Given(base64.b64decode(call["given"]), changed).load()
+        args, kwargs = _Given(base64.b64decode(call["given"]), remade).load()
         if near:
             args, kwargs = next(itertools.islice(_nearby(args, kwargs), near - 1, None))
         function = _found(call["function"])
@@ -152,45 +152,62 @@ def _made(call: dict[str, str], near: int, changed: list[str]) -> dict[str, Any]
         after = [_text(one) for one in (*args, *kwargs.values())]
     except Exception:  # noqa: BLE001
         return None
+    if did is None:
+        return None
     changes = [[was, now] for was, now in zip(before, after) if was != now]  # noqa: B905  not before Python 3.10
-    return {"said": given[:LONGEST], "itself": bool(args) and before[0] != after[0], "changes": changes, **did}
+    is_method = "." in call["function"].partition(":")[2]
+    itself = is_method and before[:1] != after[:1]  # what a method does to its own object is what it is for
+    return {"said": given[:LONGEST], "itself": itself, "changes": changes, **did}
 
 
-def _did(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+def _did(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any] | None:
+    """None: it waited for something."""
+    began = time.process_time()
     try:
         with _in_time(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             found = function(*args, **kwargs)
             is_lazy = isinstance(found, types.GeneratorType)
             what = list(itertools.islice(found, MOST_ITEMS)) if is_lazy else found
-            return {"end": "returned", "type": type(found).__name__, "what": _text(what)}
+            told = {"end": "returned", "type": type(found).__name__, "what": _text(what)}
+            return {**told, "quick": time.process_time() - began < LONG}
     except BaseException as error:  # noqa: BLE001  whatever it raises is what is asked
+        if error.args == WAITED:
+            return None
         if error.args == LATE:
-            return {"end": "came to no end", "type": "", "what": ""}
-        return {"end": "raised", "type": type(error).__name__, "what": str(error)[:LONGEST]}
+            return {"end": "came to no end", "type": "", "what": "", "quick": False}
+        return {"end": "raised", "type": type(error).__name__, "what": str(error)[:LONGEST], "quick": True}
 
 
 @contextlib.contextmanager
 def _in_time() -> Iterator[None]:
-    def end(*_: Any) -> None:
-        raise KeyboardInterrupt(*LATE)  # no handler of errors in general takes that
-
-    signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, ONE_CALL, ONE_CALL)
+    """Counted in processor time: on a busy machine a call takes no more of that."""
+    timers = (
+        (signal.ITIMER_PROF, signal.SIGPROF, ONE_CALL, LATE),
+        (signal.ITIMER_REAL, signal.SIGALRM, BLOCKED, WAITED),
+    )
+    for timer, number, seconds, why in timers:
+        signal.signal(number, functools.partial(_end, why))
+        signal.setitimer(timer, seconds, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for timer, *_ in timers:
+            signal.setitimer(timer, 0)
+
+
+def _end(why: tuple[str], *_: Any) -> None:
+    raise KeyboardInterrupt(*why)  # no handler of errors in general takes that
 
 
 class _Given(pickle.Unpickler):
     """What a call was given. Nothing of a class whose fields are others now: one commit could not read the other's."""
 
-    def __init__(self, data: bytes, changed: list[str]) -> None:
+    def __init__(self, data: bytes, remade: list[str]) -> None:
         super().__init__(io.BytesIO(data))
-        self._changed = changed
+        self._remade = remade
 
     def find_class(self, module: str, name: str) -> Any:
-        if f"{module}:{name}" in self._changed:
+        if name in self._remade:
             raise pickle.UnpicklingError(name)
         return super().find_class(module, name)
 
@@ -254,21 +271,15 @@ def _listed(args: Any, kwargs: Any) -> str:
 def _text(value: Any) -> str:
     """The same text for equal values in every process; a long one ends in its digest."""
     text = _of(value, DEEPEST, set())
-    return (
-        text
-        if len(text) <= LONGEST
-        else f"{text[:LONGEST]}… {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
-    )
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}… {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def _of(value: Any, deep: int, above: set[int]) -> str:
     kind = type(value)
     if kind is float:
-        return (
-            repr(value)
-            if not math.isfinite(value)
-            else f"{value:.12g}" + (".0" if value == int(value) and abs(value) < 1e11 else "")
-        )
+        return repr(float(f"{value:.12g}"))  # the last digits depend on the order of the reckoning
     if isinstance(value, enum.Enum):
         return f"{kind.__name__}.{value.name}"
     if kind is decimal.Decimal and value.is_finite():
