@@ -644,7 +644,13 @@ def test_a_box_that_has_lost_its_bwrap_is_ended_at_the_next_start(tmp_path: Path
     mark = str(tmp_path / "ours")
     space = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "setsid"]
     with process.running([*space, "sh", "-c", "sleep 3600; true", GUARD, mark], env={"PATH": "/usr/bin"}) as bwrap:
-        (inside,) = wait_for(lambda: [pid for pid, _ in running_with(mark) if pid != bwrap])
+
+        def alone() -> list[int]:
+            """A fork of the shell is called like it until it has become `sleep`."""
+            found = [pid for pid, _ in running_with(mark) if pid != bwrap]
+            return found if len(found) == 1 else []
+
+        (inside,) = wait_for(alone)
         find_box(tmp_path)
         assert inside in dict(running_with(mark))  # not while its bwrap lives
     assert inside in dict(running_with(mark))
