@@ -300,9 +300,10 @@ class Qa:
             for change in subject.touched.code
             if change.path not in subject.touched.same
         }
-        commit = subject.branch.commit
-        files = [(path, text_of(self.source, commit, path), found) for path, found in lines.items()]
-        tried = gathering.tried(mutants(files, are_small=True), runs)
+        texts = {path: gathering.texts(path) for path in lines}
+        files = [(path, texts[path][1], found) for path, found in lines.items()]
+        before = {path: then for path, (then, _) in texts.items()}
+        tried = gathering.tried(mutants(files, are_small=True, before=before), runs)
         is_asked = not (written or subject.about or subject.alters_nothing)
         less = tried.untested_edge if is_asked else None
         found = (*evidence.problems, less) if less else evidence.problems

@@ -360,6 +360,24 @@ def test_an_edge_is_where_a_comparison_decides_or_a_default_holds(text: str, edg
     assert sum(one.is_edge for one in slips(text)) == edges
 
 
+WIDER = "try:\n    a()\nexcept (B, C):\n    pass\nwith suppress(B, C):\n    a()\n"
+
+
+@pytest.mark.parametrize(
+    ("then", "new"),
+    [
+        ("", ["B", "C", "B", "C"]),
+        (WIDER, []),
+        (WIDER.replace("(B, C)", "B").replace("suppressB", "suppress(B)"), ["C", "C"]),
+        (WIDER.replace("except (B, C)", "except (B, D)").replace("suppress(B, C)", "suppress(C)"), ["B", "B"]),
+    ],
+)
+def test_only_an_error_that_was_not_caught_there_has_to_be_tested(then: str, new: list[str]) -> None:
+    """`except (B, D)` is another handler, but `suppress(C)` caught C before."""
+    found = mutants([("a.py", WIDER, range(1, 100))], most=100, are_small=True, before={"a.py": then})
+    assert [one.what.split()[0] for one in found if "passed on" in one.what] == new
+
+
 ALIVE = (
     Mutant("a.py", 9, "< became <=", b"", is_edge=True),
     Mutant("a.py", 9, "3 became 4", b""),

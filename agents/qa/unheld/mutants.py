@@ -6,8 +6,9 @@ import ast
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
-from sisimpur.agents.qa.analysis.expressions import Function, last_name
+from sisimpur.agents.qa.analysis.expressions import Function, last_name, module_of
 from sisimpur.shared.model.evidence import EDGE, Problem
 from sisimpur.shared.model.text import few
 
@@ -111,18 +112,26 @@ class _Edit:
     path: str = ""
     file: str = ""
     is_edge: bool = False
+    error: str = ""  # that is caught no longer
+    among: frozenset[str] = frozenset()  # errors that are caught with it
 
 
 def mutants(
-    files: Sequence[tuple[str, str, Collection[int]]], most: int = MOST, are_small: bool = False
+    files: Sequence[tuple[str, str, Collection[int]]],
+    most: int = MOST,
+    are_small: bool = False,
+    before: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Mutant, ...]:
     """Return at most `most`, always the same ones, spread over the lines. `files`: (path, text, changed lines).
 
     `are_small`: the slips that no look at the code catches, such as `<=` for `<`; edges come first, statements last.
+    `before`: the texts as they were, by path: an error that was caught there is nothing that the change has to show.
     """
     by_line: dict[tuple[str, int], list[_Edit]] = {}
     for path, text, lines in files:
-        edits = _of_file(path, text, frozenset(lines), _slips if are_small else _faults)
+        found = _of_file(path, text, frozenset(lines), _slips if are_small else _faults)
+        then = [frozenset(map(ast.unparse, errors)) for _, errors in _handlers(module_of(before.get(path, "")))]
+        edits = [one for one in found if not any(one.error in some and some <= one.among for some in then)]
         for edit in sorted(edits, key=lambda edit: are_small and isinstance(edit.node, ast.stmt)):
             by_line.setdefault((path, edit.node.lineno), []).append(edit)
     rows = [by_line[place] for place in sorted(by_line)]
@@ -201,20 +210,35 @@ def _slips(node: ast.AST, owner: ast.AST) -> Iterator[_Edit]:
             yield _Edit(test, f"(not {_text(test)})", "the condition was negated")
         case ast.Raise() | ast.AugAssign() | ast.Delete() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             yield _Edit(node, "pass", "the statement was dropped")
-        case ast.ExceptHandler(type=ast.Tuple() as caught):
-            yield from _caught(caught, caught.elts)
-        case ast.Call(args=[_, _, *_] as caught) if last_name(node) == "suppress":
-            yield from _caught(node, caught)
+        case ast.ExceptHandler(type=ast.Tuple()) | ast.Call(args=[_, _, *_]) if caught := _errors(node):
+            yield from _caught(*caught)
         case _:
             yield from _in_common(node)
 
 
-def _caught(node: ast.Tuple | ast.Call, errors: Sequence[ast.expr]) -> Iterator[_Edit]:
+def _errors(node: ast.AST) -> tuple[ast.expr, Sequence[ast.expr]] | None:
+    """What names the errors that are passed over, and these; None: it passes over none."""
+    match node:
+        case ast.ExceptHandler(type=ast.Tuple(elts=errors) as named):
+            return named, errors
+        case ast.ExceptHandler(type=ast.expr() as named):
+            return named, [named]
+        case ast.Call(args=errors) if last_name(node) == "suppress":
+            return node, errors
+    return None
+
+
+def _handlers(module: ast.Module) -> Iterator[tuple[ast.expr, Sequence[ast.expr]]]:
+    return filter(None, map(_errors, ast.walk(module)))
+
+
+def _caught(node: ast.expr, errors: Sequence[ast.expr]) -> Iterator[_Edit]:
     """One error less that is passed over: a test that raises it notices."""
-    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-    for one in errors:
-        rest = "".join(f"{ast.unparse(other)}, " for other in errors if other is not one)
-        yield _Edit(node, f"{called}({rest})", f"{ast.unparse(one)} was passed on", is_edge=True)
+    called, among = ast.unparse(node.func) if isinstance(node, ast.Call) else "", [*map(ast.unparse, errors)]
+    for one in among:
+        rest = "".join(f"{other}, " for other in among if other != one)
+        what = f"{one} was passed on"
+        yield _Edit(node, f"{called}({rest})", what, is_edge=True, error=one, among=frozenset(among))
 
 
 def _is_option(owner: ast.AST) -> bool:
