@@ -1,6 +1,6 @@
 """A vendor that keeps its own books, and tells of them what it likes: a program that shares no code with ours.
 
-    python lying_endpoint.py '{"NAME": {"say_in": 0.5}, ...}'    prints its port, and serves until its input ends
+    python lying_endpoint.py '{"NAME": {"say_in": 0.5}, ...}' CALLERS    prints its port, serves until its input ends
 
 `/NAME/v1/messages` behaves as NAME says; `/NAME/bill` is the truth: what was served, at its prices, by its count.
 Fields of a behaviour, with what an honest vendor does: TRUTH below.
@@ -49,14 +49,22 @@ class Book:
         self.lock = threading.Lock()
         self.bill = self.calls = self.lies = 0
         self.flying: dict[int, int] = {}  # call -> the most that it may cost, by what was asked
-        self.at_first_lie = 0  # the most that the calls in flight may cost, when the first lie is told to its end
+        self.at_first_lie = 0  # the most that the calls may cost that were sent when the first lie was told to its end
+        self.sent_then = 0  # of these; one that was sent may come a little later
         self.at_second_lie = 0  # calls that had come until the second
+
+    def came(self, number: int, most: int, callers: int) -> None:
+        """Call NUMBER may cost MOST nano-dollars. So many CALLERS ask, each for one answer at a time."""
+        self.flying[number] = most
+        if self.lies and self.sent_then < callers:
+            self.sent_then += 1
+            self.at_first_lie += most
 
     def ended(self, number: int, is_lie: bool) -> None:
         with self.lock:
             self.lies += is_lie
             if is_lie and self.lies == 1:
-                self.at_first_lie = sum(self.flying.values())
+                self.at_first_lie, self.sent_then = sum(self.flying.values()), len(self.flying)
             if is_lie and self.lies == 2:
                 self.at_second_lie = self.calls
             del self.flying[number]
@@ -82,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
         with book.lock:
             book.calls += 1
             number = book.calls
-            book.flying[number] = (len(raw) + 1_000) * WRITE + asked["max_tokens"] * OUT
+            book.came(number, (len(raw) + 1_000) * WRITE + asked["max_tokens"] * OUT, self.server.callers)
         self._packed = False
         way = TRUTH | (self.server.ways[name] if number > self.server.ways[name].get("honest_for", 0) else {})
         try:
@@ -219,6 +227,7 @@ class Server(ThreadingHTTPServer):
 def main() -> None:
     server: Any = Server(("127.0.0.1", 0), Handler)
     server.ways = json.loads(sys.argv[1])
+    server.callers = int(sys.argv[2])
     server.books = {name: Book() for name in server.ways}
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     sys.stdout.write(f"{server.server_address[1]}\n")

@@ -138,7 +138,7 @@ def address() -> Iterator[str]:
     ways = {f"{kind}-{number}": way for kind, some in GRID.items() for number, way in enumerate(some.values())}
     ways |= {f"two-{number}": way for number, way in enumerate(LIES.values())}
     ways |= {f"marked-{number}": way for number, way in enumerate(MARKS.values())}
-    program = [sys.executable, str(Path(__file__).with_name("lying_endpoint.py")), json.dumps(ways)]
+    program = [sys.executable, str(Path(__file__).with_name("lying_endpoint.py")), json.dumps(ways), str(CALLERS)]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as endpoint:
         assert endpoint.stdin and endpoint.stdout
         yield f"http://127.0.0.1:{endpoint.stdout.readline().strip()}"

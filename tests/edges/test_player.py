@@ -10,16 +10,22 @@ from bench.player import Player
 from tests.edges.test_scripted_model import HEADERS, body, post
 
 
+def written(answer: Path, text: str) -> None:
+    """Whole from its first moment on, as a player is told to write it."""
+    (unread := answer.with_suffix(".new")).write_text(text)
+    unread.rename(answer)
+
+
 def test_the_answer_is_what_somebody_writes_beside_the_prompt(tmp_path: Path) -> None:
     with Player(tmp_path) as player, ThreadPoolExecutor() as pool:
         first = pool.submit(post, f"{player.url}/v1/messages", body("What is two and two?", system="Count."), HEADERS)
         while not (prompt := tmp_path / "001.prompt.md").exists():
             sleep(0.01)
         second = pool.submit(post, f"{player.url}/v1/messages", body("And you?"), HEADERS)
-        (tmp_path / "002.answer.md").write_text("me too")
+        written(tmp_path / "002.answer.md", "me too")
         assert second.result().json()["content"][0]["text"] == "me too"  # nobody waits for another's answer
         assert not first.done()
-        (tmp_path / "001.answer.md").write_text("four\n")
+        written(tmp_path / "001.answer.md", "four\n")
         assert first.result().json()["content"][0]["text"] == "four"
     told = prompt.read_text()
     assert told.index("Count.") < told.index("What is two and two?")
