@@ -251,7 +251,8 @@ class Ledger:
             rows.warn(db, call, now, self._warn_percent)
             if amount > most:
                 told = f"cost ${as_dollars(amount)}, at most ${as_dollars(most)} was expected"
-                rows.stop(db, "halt", f"call {reservation.id} {told}: the prices of {call['model']} are wrong", now)
+                wrong = f"its count cannot be true: {ending.note}" if ending.note else "its prices are wrong"
+                rows.stop(db, "halt", f"call {reservation.id} of {call['model']} {told}; {wrong}", now)
             elif ending.code == UNTRUE:
                 told = f"counts what cannot be true (call {reservation.id}: {ending.note}); {LIFTED}"
                 self._lied(db, call, told, now)

@@ -291,7 +291,7 @@ def test_a_call_that_cost_more_than_was_reserved_stops_all_spending_also_after_a
     dearer(ledger, taken(ledger, ticket, 100))
     ledger.reconcile(NOON)
     assert refusal(ledger, ticket) == "meter_halted"
-    assert "the prices of m are wrong" in ledger.reader.paused()
+    assert "at most $0.000000100 was expected; its prices are wrong" in ledger.reader.paused()
     assert ledger.reader.totals("2026-11-20", 2_000).used >= 101  # the truth, not what was hoped for
     ledger.resume()
     taken(ledger, ticket, 100)

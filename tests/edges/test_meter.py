@@ -375,16 +375,21 @@ def test_an_answer_dearer_than_its_reservation_stops_all_spending(meter: Scene) 
     meter.upstream.steps = [Step(input=10_000_000)]
     assert meter.post(body()).status_code == 200
     assert code(meter.post(body())) == "meter_halted"
-    assert "prices" in meter.ledger.reader.paused()
+    assert "cannot be true" in meter.ledger.reader.paused()
     assert ("meter.halted", meter.upstream.bill) in [(event, fields.get("amount")) for event, fields in meter.log]
 
 
-def test_the_model_that_answered_is_paid_if_it_is_the_dearer_one(meter: Scene) -> None:
-    meter.upstream.steps = [Step(model=OPUS), Step(model=HAIKU), Step(model="a-model-without-a-price")]
-    for _ in meter.upstream.steps[:2]:
-        assert meter.post(body()).status_code == 200
-    opus, sonnet = (call.cost for call in meter.calls())
-    assert (opus, sonnet) == (50 * 4_000 + 20 * 20_000, 50 * 2_000 + 20 * 10_000)
+def test_the_model_that_answered_is_paid_if_it_is_the_dearer_one_and_reserved_from_then_on(tmp_path: Path) -> None:
+    with scene(tmp_path) as meter:
+        meter.prove()
+        answers = ("", OPUS, HAIKU)
+        meter.upstream.steps = [Step(model=model) if model else Step() for model in answers]
+        for _ in answers:
+            assert meter.post(body()).status_code == 200
+        plain, dear = (50 * by + 20 * out for by, out in ((2_000, 10_000), (4_000, 20_000)))
+        assert [call.cost for call in meter.calls()] == [plain, dear, plain]
+        first, second, third = meter.reserved[-3:]
+        assert 2 * first == 2 * second == third
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,6 @@ HONEST: dict[str, Mapping[str, Any]] = {
     "an error in the middle": {"end": "error"},
     "prompts are written for a cache": {"kind": "write"},
     "a cheaper model is said to have answered": {"say_model": HAIKU},
-    "a dearer model answers": {"say_model": OPUS, "times": 2},
     "counts in an event that nobody knows": {"end": "elsewhere"},
     "packs its answers": {"packed": "gzip"},
     "tells a length that is too short": {"packed": "short"},
@@ -114,8 +113,10 @@ NONSENSE: dict[str, Mapping[str, Any]] = {
     "half a token": {"count": 200.5},
     "more than there are": {"count": 10**30},
 }
-# A dearer model answers and breaks off, once the asked one is reserved at bounds that fit.
+# A dearer model answers, or breaks off: at once, and once the asked one is reserved at bounds that fit.
 DEARER: dict[str, Mapping[str, Any]] = {
+    "whole": {"say_model": OPUS, "times": 2},
+    "whole, after some right counts": {"say_model": OPUS, "times": 2, "honest_for": 3, "out": 1_000},
     "cut": {"say_model": OPUS, "times": 2, "end": "cut", "honest_for": 3, "out": 1_000},
     "an error": {"say_model": OPUS, "times": 2, "end": "error", "honest_for": 3, "out": 1_000},
 }
@@ -217,7 +218,8 @@ def test_one_whose_models_all_lie_is_asked_no_more_after_two_and_one(meter: Scen
     codes = {code(meter.post(body(model=model))) for model in (SONNET, OPUS)}
     assert codes <= {"meter_halted", "meter_model_paused", "meter_day_cap"}
     assert truth(meter) == found
-    assert all("cannot be true" in reason for reason in meter.ledger.reader.stops())
+    reasons = meter.ledger.reader.stops()
+    assert all("cannot be true" in reason for reason in reasons), reasons
 
 
 @pytest.mark.parametrize("meter", of("nonsense"), indirect=True)
@@ -230,7 +232,7 @@ def test_one_whose_count_is_no_number_is_asked_no_more_after_the_calls_in_flight
 
 
 @pytest.mark.parametrize("meter", of("dearer"), indirect=True)
-def test_a_dearer_model_that_breaks_off_is_booked_at_its_own_price(meter: Scene) -> None:
+def test_a_dearer_model_is_booked_at_its_own_price(meter: Scene) -> None:
     found = asked(meter)
     assert found.bill <= meter.used
     assert found.bill <= CAP + found.at_first_lie

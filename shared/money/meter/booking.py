@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Set
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -69,6 +70,11 @@ class Quote:
             marked=marked,
         )
 
+    def dearest(self, ask: Ask, models: Set[str]) -> Ask:
+        """Reserve at the dearest prices of these models and its own."""
+        priced = (replace(ask, rates=self.pricing.rates(model, ask.tokens_in, self.at)) for model in models)
+        return max([ask, *priced], key=lambda one: one.worst)
+
     # --- afterwards
 
     def limit(self, grant: Grant) -> int:
@@ -82,6 +88,14 @@ class Quote:
             return max(amount, self._at_prices_of(answered_by, usage))
         except Misconfigured:
             return amount
+
+    def has_price(self, model: str) -> bool:
+        """Tell whether it is known what a model costs."""
+        try:
+            self.pricing.rates(model, 1, self.at)
+        except Misconfigured:
+            return False
+        return True
 
     def bounds(self, reservation: Reservation, usage: TokenUsage, answered_by: str) -> tuple[int, int | None]:
         """(at most, estimate) of a call that was cut: what is left open once its prompt is counted is the answer."""
@@ -191,7 +205,8 @@ class CallBooking:
         parts, ledger = self._parts, self._parts.ledger
         if parts.stopping():
             return await parts.book.ask(ledger.refused, self._ticket, self._asked.model, STOPPING, parts.clock.now())
-        ask, now = await self._bounded(), parts.clock.now()
+        ask = self._quote.dearest(await self._bounded(), self._standing.substitutes(self._asked.model))
+        now = parts.clock.now()
         entry = parts.book.later(
             ledger.reserve, self._ticket, ask, parts.caps(), now, retry=retry, stream=self._asked.stream
         )
@@ -225,6 +240,11 @@ class CallBooking:
 
     # --- after it
 
+    def heard(self, model: str) -> None:
+        """Note who answers, by its own word: the next call may cost as much."""
+        if model != self._asked.model and self._quote.has_price(model):
+            self._standing.substituted(self._asked.model, model)
+
     async def settle(self, reservation: Reservation, reading: ArrivingMessage, request_id: str) -> None:
         """Book a whole message: at its count, or at the reservation if that cannot be true."""
         book, ledger, now, quote = self._parts.book, self._parts.ledger, self._parts.clock.now(), self._quote
@@ -238,7 +258,7 @@ class CallBooking:
             return
         if not why:
             self._standing.believed(self._asked.model, within=usage.prompt <= self._asked.prompt.most)
-        await book.ask(ledger.settle, reservation, amount, ending, now)
+        await book.ask(ledger.settle, reservation, amount, replace(ending, note=why), now)
         self.log("meter.settled", amount=amount, stop=ending.stop_reason, ms=ending.ms)
         if amount > reservation.limit:
             self.log("meter.halted", amount=amount, limit=reservation.limit)

@@ -145,6 +145,8 @@ class MeteredCall:
                 if not reading.message:
                     fault_point("llm.first-byte")
                 reading.take(event)
+                if event["type"] == "message_start":
+                    self._booking.heard(reading.model)
                 if reading.complete or reading.error:
                     return piece
                 if reading.characters > look_at:  # seldom: what a text is made of takes a while to see

@@ -12,7 +12,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,6 +56,7 @@ class Standing:
         self._believed = Counter[str]()
         self._finer: set[str] = set()
         self._away: set[str] = set()
+        self._substitutes: dict[str, set[str]] = {}
         self._in_flight = Counter[str]()
         self._has_lied = False
 
@@ -93,6 +94,14 @@ class Standing:
             self._believed[model] += 1
         else:
             self._finer.add(model)
+
+    def substituted(self, model: str, by: str) -> None:
+        """Note that another model than the one asked for answers, one whose price is known."""
+        self._substitutes.setdefault(model, set()).add(by)
+
+    def substitutes(self, model: str) -> Set[str]:
+        """Name all that have answered in the place of a model: the next answer may be one of theirs."""
+        return self._substitutes.get(model, set())
 
     def doubted(self) -> None:
         """Note a call that cannot be true: no model of this upstream is believed as before."""
