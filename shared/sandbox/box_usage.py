@@ -121,7 +121,9 @@ class PrivateFiles:
 
 def _is_inside(member: int) -> bool:
     root = f"/proc/{member}/root"
-    return os.path.isdir(root + OURS) and not os.path.samefile(root, "/")
+    with suppress(OSError):  # it may end between two looks
+        return os.path.isdir(root + OURS) and not os.path.samefile(root, "/")
+    return False
 
 
 @dataclass(frozen=True)
