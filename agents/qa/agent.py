@@ -88,7 +88,7 @@ class Qa:
 
         BrokenSetup, Misconfigured: no environment for the base, or no box. Unavailable: somebody interrupted a run.
         """
-        texts = CommitTexts(self.source, branch, self.policy.tests)
+        texts = CommitTexts(self.source, branch, self.policy.tests, task)
         subject = self._subject(run, task, branch, texts)
         evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, subject.command, "")
         if not subject.command:
@@ -228,6 +228,7 @@ class Qa:
             alters_nothing=not asks_for_behaviour(task, touched),
             about=_about(task, touched, texts.after),
             moved=texts.moved,
+            renames=texts.renames,
         )
 
     def _command_at(self, commit: str) -> str:

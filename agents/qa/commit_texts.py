@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.equivalence import is_same_code
+from sisimpur.agents.qa.analysis.renames import Renames, renames
 from sisimpur.agents.qa.analysis.task_words import obsolete
 from sisimpur.agents.qa.analysis.test_changes import Weakening, renamed
 from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
@@ -43,8 +44,11 @@ def text_of(source: CommitFiles, commit: str, path: str) -> str:
 class CommitTexts:
     """Errors are those of the source."""
 
-    def __init__(self, source: CommitSource, branch: Branch, patterns: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, source: CommitSource, branch: Branch, patterns: tuple[str, ...] = (), task: TaskSpec | None = None
+    ) -> None:
         """`patterns`: the owner's word on what is a test; empty: none."""
+        self._said = task.words if task else ""
         self._source = source
         self._patterns = patterns
         self._branch = branch
@@ -81,6 +85,12 @@ class CommitTexts:
         come = _python(one.path for one in product if one.kind == "added")
         return moved_modules({path: self._then(path) for path in gone}, {path: self._now(path) for path in come})
 
+    @cached_property
+    def renames(self) -> Renames:
+        """Names of the product that the task gives to what was there."""
+        code = [one.path for one in self.touched.code if one.kind == "modified"]
+        return renames(((self._then(path), self._now(path)) for path in code), self._said, self._knows)
+
     def _relied(self) -> frozenset[str]:
         """Files that only tests rely on.
 
@@ -100,7 +110,7 @@ class CommitTexts:
         pairs = ((self._then(path), self._now(path)) for path in code)
         gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
         python = _python(one.path for one in self.touched.tests)
-        names = renamed({path: (self._then(path), self._now(path)) for path in python})
+        names = renamed({path: (self.renames.applied(self._then(path)), self._now(path)) for path in python})
         return Texts(weakened, gone, renamed=names, missed=tuple(self._missed()))
 
     def _missed(self) -> Iterator[str]:

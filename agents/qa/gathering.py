@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.loading import adds_quietly, loads_quietly
+from sisimpur.agents.qa.analysis.renames import Renames
 from sisimpur.agents.qa.analysis.task_words import bare_name
 from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, chosen, with_moved
@@ -48,6 +49,7 @@ class Subject:
     """Subject of the tests: a commit, against its base. `alters_nothing`: so says its task, and what it changes.
 
     `about`: modules that nobody but we asked tests for, and for nothing else. `moved`: old names of modules, and new.
+    `renames`: other names that the task gives.
     """
 
     run: Run
@@ -58,6 +60,7 @@ class Subject:
     alters_nothing: bool = False
     about: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
+    renames: Renames = field(default_factory=Renames)
 
 
 IS_UNKNOWN = """import pathlib, sys, sysconfig
@@ -369,10 +372,10 @@ class Gathering:
         return {change.path: self.source.read(commit, change.path, LARGEST) for change in self.subject.touched.tests}
 
     def _old_files(self) -> Mapping[str, bytes | None]:
-        """Those of the base, where modules that moved are called as they are now."""
-        files = self._files(self.subject.branch.base)
-        texts = {path: self.texts(path)[0] for path in files if self.subject.moved and path.endswith(".py")}
-        now = {path: with_moved(text, self.subject.moved) for path, text in texts.items()}
+        """Those of the base, with the names of now: of modules that moved, and of what is renamed."""
+        files, subject = self._files(self.subject.branch.base), self.subject
+        texts = {path: self.texts(path)[0] for path in files if path.endswith(".py")}
+        now = {path: subject.renames.applied(with_moved(text, subject.moved)) for path, text in texts.items()}
         return {**files, **{path: text.encode() for path, text in now.items() if text != texts[path]}}
 
 

@@ -377,6 +377,17 @@ def test_a_module_that_moved_is_asked_by_its_old_tests_under_its_new_name(stage:
     )
 
 
+def test_of_a_rename_that_is_asked_for_old_tests_ask_under_the_new_name(stage: Stage) -> None:
+    task = replace(TASK, title="Rename total to whole", kind=TaskKind.REFACTORING)
+    renamed = {"shop.py": SHOP.replace("total", "whole"), TESTS[0]: OLD.replace("total", "whole")}
+    found = stage.given_change(renamed).check(task=task)
+    assert found.problems == () and stage.bench.orders[2].overlay == {TESTS[0]: renamed[TESTS[0]].encode()}
+    bent = {"shop.py": renamed["shop.py"].replace("sum", "len"), TESTS[0]: renamed[TESTS[0]].replace("== 3", "== 2")}
+    for number, (change, words) in enumerate([(bent, task), (renamed, replace(task, title="Tidy up"))]):
+        other = Stage(stage.folder / str(number), FILES).given_change(change)
+        assert "an old test fails on the new code" in rules(other.check(task=words).problems)
+
+
 def test_a_deleted_module_that_something_still_knows_goes_back_to_the_coder(tmp_path: Path) -> None:
     task = replace(TASK, title="Remove the old shop", kind=TaskKind.REMOVAL)
     stage = Stage(tmp_path, {**FILES, "old.py": SHOP, "use.py": "def use():\n    import old\n\n    return old\n"})
