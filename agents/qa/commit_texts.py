@@ -10,12 +10,19 @@ from typing import Protocol
 
 from sisimpur.agents.qa.analysis.equivalence import is_same_code
 from sisimpur.agents.qa.analysis.renames import Renames, renames
-from sisimpur.agents.qa.analysis.task_words import obsolete
-from sisimpur.agents.qa.analysis.test_changes import Weakening, renamed
+from sisimpur.agents.qa.analysis.task_words import modules_to_remove, names_made, obsolete, testing
+from sisimpur.agents.qa.analysis.test_changes import Named, Weakening, renamed
 from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, dotted, is_text, moved_modules
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
-from sisimpur.agents.qa.analysis.which_tests import PythonTexts, holding_tests, keeps_examples, learned, still_named
+from sisimpur.agents.qa.analysis.which_tests import (
+    PythonTexts,
+    holding_tests,
+    keeps_examples,
+    learned,
+    still_named,
+    using,
+)
 from sisimpur.agents.qa.evidence_rule import MOST_NAMED, Runs, Texts, Uncounted, is_usable
 from sisimpur.shared.model.change import Change, CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused
@@ -87,9 +94,9 @@ class CommitTexts:
 
     @cached_property
     def renames(self) -> Renames:
-        """Names of the product that the task gives to what was there."""
-        code = [one.path for one in self.touched.code if one.kind == "modified"]
-        return renames(((self._then(path), self._now(path)) for path in code), self._said, self._knows)
+        """Names and places in the product that the task gives to what was there."""
+        code = {one.path: (self._then(one.path), self._now(one.path)) for one in self.touched.code}
+        return renames(code, self._said, self._knows)
 
     def _relied(self) -> frozenset[str]:
         """Files that only tests rely on.
@@ -108,10 +115,19 @@ class CommitTexts:
         tests = [one.path for one in self.touched.tests if one.path.endswith(".py") and one.path in self.before]
         code = [one.path for one in self.touched.product if one.path.endswith(".py")]
         pairs = ((self._then(path), self._now(path)) for path in code)
-        gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
+        then = {path: self._then(path) for path in tests}
+        gone = obsolete(task, then, pairs, self._knows) | frozenset(self._of_removed(task, then))
         python = _python(one.path for one in self.touched.tests)
         names = renamed({path: (self.renames.applied(self._then(path)), self._now(path)) for path in python})
         return Texts(weakened, gone, renamed=names, missed=tuple(self._missed()))
+
+    def _of_removed(self, task: TaskSpec, tests: Mapping[str, str]) -> Iterator[Named]:
+        """Tests of modules that are deleted as asked. Whether somebody still knows such a module is looked at apart."""
+        deleted = _python(one.path for one in self.touched.product if one.kind == "deleted")
+        for path in modules_to_remove(task, deleted):
+            there = {dotted(path).rpartition(".")[2], *names_made(self._then(path))}
+            for file in using([path], tests):
+                yield from ((file, name) for name in testing(tests[file], there))
 
     def _missed(self) -> Iterator[str]:
         for path in _python(one.path for one in self.touched.product if one.kind == "deleted"):

@@ -152,10 +152,10 @@ class Stage:
 
     def given_change(self, files: Mapping[str, str], remove: str = "") -> Stage:
         if remove:
-            shell(f"rm '{remove}'", self.source)
+            shell(f"rm {remove}", self.source)
         sha = commit(self.source, files)
         self.mirror.fetch("main")
-        self.branch = Branch("agent/t1", self.base, sha, (*files, *filter(None, [remove])))
+        self.branch = Branch("agent/t1", self.base, sha, (*files, *remove.split()))
         return self
 
     def check(self, written: Sequence[str] = (), task: TaskSpec = TASK) -> Evidence:
@@ -386,6 +386,17 @@ def test_of_a_rename_that_is_asked_for_old_tests_ask_under_the_new_name(stage: S
     for number, (change, words) in enumerate([(bent, task), (renamed, replace(task, title="Tidy up"))]):
         other = Stage(stage.folder / str(number), FILES).given_change(change)
         assert "an old test fails on the new code" in rules(other.check(task=words).problems)
+
+
+def test_the_tests_of_a_module_go_with_it_if_the_owner_agrees_and_the_task_removes_it(tmp_path: Path) -> None:
+    task = replace(TASK, title="Remove shop.py", description="Nobody sells any more.", kind=TaskKind.REMOVAL)
+    other = {"tests/test_other.py": "def test_other():\n    assert 1 + 1 == 2\n"}
+    for number, (title, remedy) in enumerate([("Remove shop.py", "ask owner"), ("Keep shop.py", "correct")]):
+        stage = Stage(tmp_path / str(number), {**FILES, **other})
+        stage.given_change({}, remove=f"shop.py {TESTS[0]}")
+        found = stage.check(task=replace(task, title=title)).problems
+        assert {one.rule: one.remedy for one in found}["a test is gone"] == remedy
+        assert {one.remedy for one in found} == {remedy}
 
 
 def test_a_deleted_module_that_something_still_knows_goes_back_to_the_coder(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sisimpur.agents.qa.analysis.renames import Renames, renames
+from sisimpur.agents.qa.analysis.renames import Move, Renames, renames
 
 SAID = "Rename is_open to is_free. `Room(size=)` becomes `Room(seats=)`, `wait(days)` becomes `wait(within)`"
 BEFORE = """\
@@ -33,7 +33,7 @@ def nobody(_: str) -> bool:
 
 
 def test_what_the_task_renames_is_found_in_the_code() -> None:
-    assert renames([(BEFORE, AFTER)], SAID, nobody) == FOUND
+    assert renames({"shop.py": (BEFORE, AFTER)}, SAID, nobody) == FOUND
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_the_task_renames_is_found_in_the_code() -> None:
     ],
 )
 def test_all_else_is_no_rename(before: str, after: str, said: str, is_known: bool) -> None:
-    assert renames([(before, after)], said, lambda _: is_known) == Renames()
+    assert renames({"shop.py": (before, after)}, said, lambda _: is_known) == Renames()
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,32 @@ def test_all_else_is_no_rename(before: str, after: str, said: str, is_known: boo
 def test_an_old_test_has_the_new_names_and_nothing_else(text: str, now: str) -> None:
     assert FOUND.applied(text) == now
     assert Renames().applied(text) == text
+
+
+MOVED = "def fee(day):\n    return 5\n"
+MOVES = Renames(moves=(Move("fee", "shop.money", "shop.rates"),))
+
+
+def test_what_stands_word_by_word_in_another_module_has_moved() -> None:
+    code = {"src/shop/money.py": (MOVED + "X = 1\n", "X = 1\n"), "src/shop/rates.py": ("", MOVED)}
+    assert renames(code, "Move fee to shop/rates.py", nobody) == MOVES
+    assert renames(code, "Tidy up", nobody) == Renames()
+    assert renames({**code, "src/shop/rates.py": ("", MOVED.replace("5", "6"))}, "Move fee", nobody) == Renames()
+    assert renames({**code, "src/shop/more.py": ("", MOVED)}, "Move fee", nobody) == Renames()
+
+
+@pytest.mark.parametrize(
+    ("text", "now"),
+    [
+        ("from shop.money import fee as f\nf(1)", "from shop.rates import fee as f\nf(1)"),
+        ("from shop.money import (\n    X,\n    fee,\n)\n", "from shop.money import X; from shop.rates import fee\n"),
+        (
+            "from shop import money as m\nm.fee(m.X)",
+            "from shop import money as m; from shop import rates\nrates.fee(m.X)",
+        ),
+        ("from shop import money\nmoney.X", "from shop import money\nmoney.X"),
+        ("from shop import money\nrates = money.fee", "from shop import money\nrates = money.fee"),
+    ],
+)
+def test_an_old_test_finds_what_has_moved(text: str, now: str) -> None:
+    assert MOVES.applied(text) == now

@@ -1,19 +1,30 @@
-"""Names that a change gives to what was there, and the text of an old test as it has to be with them. Pure.
+"""Names and places that a change gives to what was there, and the text of an old test as it has to be then. Pure.
 
-Of a rename that the task asks for, old tests are run under the new names: they still ask what they asked.
+Of what the task calls otherwise, or moves, old tests are run under the new names: they still ask what they asked.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 from sisimpur.agents.qa.analysis.expressions import Function, last_name, module_of, parsed
+from sisimpur.agents.qa.analysis.touched import dotted
 
-Edit = tuple[int, int, str, str]  # line from 1, byte in it, the old and the new name
+Edit = tuple[int, int, str]  # bytes from and to, and what stands there now
 DOTTED = re.compile(r"[\w.:]+")  # what is patched or looked up is named by a text
+
+
+@dataclass(frozen=True)
+class Move:
+    """A function or class that stands word by word in another module, by their dotted names."""
+
+    name: str
+    old: str
+    new: str
 
 
 @dataclass(frozen=True)
@@ -22,34 +33,78 @@ class Renames:
 
     names: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    moves: Collection[Move] = ()
 
     def applied(self, text: str) -> str:
         """The text of a test with these names; as it was, if it cannot be read or has one of the new names already."""
-        module = parsed(text) if self.names or self.parameters else None
-        if module is None or any(re.search(rf"\b{new}\b", text) for new in self.names.values()):
+        module = parsed(text) if self.names or self.parameters or self.moves else None
+        taken = {*self.names.values(), *(move.new.rpartition(".")[2] for move in self.moves)}
+        if module is None or text.startswith("\ufeff") or any(re.search(rf"\b{new}\b", text) for new in taken):
             return text
-        lines = text.encode().split(b"\n")
-        for line, byte, old, new in sorted(set(self._edits(module)), reverse=True):
-            row, end = lines[line - 1], byte + len(old.encode())
-            if row[byte:end] == old.encode():
-                lines[line - 1] = row[:byte] + new.encode() + row[end:]
-        return b"\n".join(lines).decode()
+        at, found = _Places(text), text.encode()
+        edits = sorted({*self._renamed(module, at), *self._moved(module, at)})
+        if any(one[1] > other[0] for one, other in pairwise(edits)):
+            return text
+        for start, end, new in reversed(edits):
+            found = found[:start] + new.encode() + found[end:]
+        return found.decode()
 
-    def _edits(self, module: ast.Module) -> Iterator[Edit]:
+    def _renamed(self, module: ast.Module, at: _Places) -> Iterator[Edit]:
         for node in ast.walk(module):
             if isinstance(node, ast.Call):
                 of = self.parameters.get(last_name(node.func), {})
-                yield from (_edit(one, one.arg, of[one.arg]) for one in node.keywords if one.arg and one.arg in of)
+                yield from (at.name(one, one.arg, of[one.arg]) for one in node.keywords if one.arg and one.arg in of)
             elif isinstance(node, ast.expr | ast.alias) and (name := _named(node)) in self.names:
-                yield _edit(node, name, self.names[name])
+                yield at.name(node, name, self.names[name])
+
+    def _moved(self, module: ast.Module, at: _Places) -> Iterator[Edit]:
+        """Imports of what moved, or of the module where it was, and `module.name` where it is used."""
+        for node in ast.walk(module):
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                had = [move for move in self.moves if move.old == node.module]
+                gone = [(alias, move) for move in had for alias in node.names if alias.name == move.name]
+                left = [alias for alias in node.names if alias not in [one for one, _ in gone]]
+                come = [ast.ImportFrom(move.new, [alias], 0) for alias, move in gone]
+                uses = {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+                used = list(_used(module, uses, self.moves))
+                yield from (at.name(name, name.id, move.new.rpartition(".")[2]) for name, move in used)
+                come += [_import(one) for one in sorted({move.new for _, move in used})]
+                if come:
+                    kept = [ast.ImportFrom(node.module, left, 0)] if left else []
+                    yield (*at.whole(node), "; ".join(map(ast.unparse, [*kept, *come])))
 
 
-def _edit(node: ast.expr | ast.alias | ast.keyword, name: str, new: str) -> Edit:
-    """Of an attribute and of a text the name stands at the end."""
-    after = {ast.Attribute: 0, ast.Constant: 1}.get(type(node))  # bytes behind it
-    if after is None or node.end_lineno is None or node.end_col_offset is None:
-        return node.lineno, node.col_offset, name, new
-    return node.end_lineno, node.end_col_offset - after - len(name.encode()), name, new
+def _used(module: ast.Module, uses: Mapping[str, str], moves: Collection[Move]) -> Iterator[tuple[ast.Name, Move]]:
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield from (
+                (node.value, one) for one in moves if (uses.get(node.value.id), node.attr) == (one.old, one.name)
+            )
+
+
+def _import(module: str) -> ast.ImportFrom:
+    package, _, name = module.rpartition(".")
+    return ast.ImportFrom(package, [ast.alias(name)], 0)
+
+
+class _Places:
+    """Where in the bytes of a text its nodes stand."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *accumulate(len(line) + 1 for line in text.encode().split(b"\n"))]
+
+    def whole(self, node: ast.stmt) -> tuple[int, int]:
+        end = (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+        return self._starts[node.lineno - 1] + node.col_offset, self._starts[end[0] - 1] + end[1]
+
+    def name(self, node: ast.expr | ast.alias | ast.keyword, old: str, new: str) -> Edit:
+        """Of an attribute and of a text the name stands at the end."""
+        behind = {ast.Attribute: 0, ast.Constant: 1}.get(type(node))
+        if behind is None or node.end_lineno is None or node.end_col_offset is None:
+            start = self._starts[node.lineno - 1] + node.col_offset
+        else:
+            start = self._starts[node.end_lineno - 1] + node.end_col_offset - behind - len(old.encode())
+        return start, start + len(old.encode()), new
 
 
 def _named(node: ast.AST) -> str:
@@ -66,20 +121,32 @@ def _named(node: ast.AST) -> str:
     return ""
 
 
-def renames(code: Iterable[tuple[str, str]], said: str, is_known: Callable[[str], bool]) -> Renames:
-    """Find what has another name now: the task says both names, and the product knows the old one no more.
+def renames(code: Mapping[str, tuple[str, str]], said: str, is_known: Callable[[str], bool]) -> Renames:
+    """Find what has another name or place now: the task says the names, and the product knows no old one any more.
 
-    `code`: texts of each changed file of the product, before and after. `said`: the words of the task.
+    `code`: each changed file of the product, its texts before and after. `said`: the words of the task.
     """
     words = frozenset(re.findall(r"\w+", said))
-    trees = [(module_of(before), module_of(after)) for before, after in code]
-    old, new = (dict(one for pair in trees for one in _made(pair[side].body)) for side in (0, 1))
+    trees = {path: (module_of(before), module_of(after)) for path, (before, after) in code.items()}
+    old, new = (dict(one for pair in trees.values() for one in _made(pair[side].body)) for side in (0, 1))
     gone = [name for name in old if name in words - new.keys() and not is_known(name)]
     come = [name for name in new if name in words - old.keys()]
     names = dict(zip(gone, come, strict=True)) if len(gone) == len(come) else {}
     pairs = {name: (old[name], new.get(names.get(name, name), ())) for name in old}
     parameters = {name: _given_names(*pair, words) for name, pair in pairs.items()}
-    return Renames(names, {name: found for name, found in parameters.items() if found})
+    return Renames(names, {name: found for name, found in parameters.items() if found}, tuple(_moves(trees, words)))
+
+
+def _moves(trees: Mapping[str, tuple[ast.Module, ast.Module]], words: frozenset[str]) -> Iterator[Move]:
+    then, now = ({path: _definitions(pair[side]) for path, pair in trees.items()} for side in (0, 1))
+    for path, some in then.items():
+        for name in sorted(some.keys() & words - now[path].keys()):
+            homes = [one for one, found in now.items() if found.get(name) == some[name] and name not in then[one]]
+            yield from (Move(name, dotted(path), dotted(home)) for home in homes if len(homes) == 1)
+
+
+def _definitions(module: ast.Module) -> Mapping[str, str]:
+    return {one.name: ast.dump(one) for one in module.body if isinstance(one, Function | ast.ClassDef)}
 
 
 def _given_names(before: Sequence[str], after: Sequence[str], words: frozenset[str]) -> Mapping[str, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
 from sisimpur.agents.qa.analysis.test_changes import Named, Weakening
-from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched, dotted
 from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 MENDS = re.compile(r"\b(fix(es)?|bugs?|crash(es)?|broken|wrong|repair|error)\b")
@@ -75,6 +75,12 @@ def names_to_remove(task: TaskSpec) -> frozenset[str]:
     return frozenset(word for sentence in asking for word in re.findall(r"[^\W\d]\w*", sentence))
 
 
+def modules_to_remove(task: TaskSpec, deleted: Iterable[str]) -> list[str]:
+    """Those of the deleted modules that a sentence asks to remove, by path or by dotted name."""
+    asking = [one for one in _sentences(task) if REMOVES.search(one) and not KEEPS.search(one)]
+    return [path for path in deleted if any(path in one or re.search(rf"\b{dotted(path)}\b", one) for one in asking)]
+
+
 def _sentences(task: TaskSpec) -> list[str]:
     return re.split(r"[.;!?]\s|\n", task.words)
 
@@ -106,16 +112,14 @@ def obsolete(
     a name.
     """
     asked = names_to_remove(task)
-    gone = {name for before, after in code for name in _made(before) - _made(after) if name in asked}
+    gone = {name for before, after in code for name in names_made(before) - names_made(after) if name in asked}
     gone = {name for name in gone if not is_missed(name)}
     return (
-        frozenset((path, name) for path, text in tests.items() for name in _testing(text, gone))
-        if gone
-        else frozenset()
+        frozenset((path, name) for path, text in tests.items() for name in testing(text, gone)) if gone else frozenset()
     )
 
 
-def _made(text: str) -> set[str]:
+def names_made(text: str) -> set[str]:
     """Functions, classes, and what stands on the left of an assignment."""
     found: set[str] = set()
     for node in ast.walk(module_of(text)):
@@ -126,9 +130,10 @@ def _made(text: str) -> set[str]:
     return found
 
 
-def _testing(text: str, names: set[str]) -> Iterator[str]:
+def testing(text: str, names: Collection[str]) -> Iterator[str]:
+    """The tests of a file that use one of these names."""
     for node in ast.walk(module_of(text)):
-        if isinstance(node, Function) and node.name.startswith("test") and names.intersection(_used(node)):
+        if isinstance(node, Function) and node.name.startswith("test") and not {*names}.isdisjoint(_used(node)):
             yield node.name
 
 
