@@ -22,7 +22,7 @@ from bench.gate_case import CASES, HELD, HELD_SAMPLES, SAMPLES, GateCase, cases
 from bench.gate_place import Place, nameless, wheels
 from sisimpur.shared.model import gate
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.evidence import ChangesRequested, Escalated, rules
+from sisimpur.shared.model.evidence import NO_LINES, ChangesRequested, Escalated, rules
 from sisimpur.shared.model.gate import ReviewState, next_step
 from sisimpur.shared.model.work import Branch, Policy, Run
 from sisimpur.shared.sandbox.box import find_box
@@ -94,14 +94,15 @@ def judged(case: GateCase, place: Place) -> Result:
 
 def _through(change: GateCase, branch: Branch, place: Place) -> Result:
     run, task = Run(1, "qa", "2026-01-01", change.id, 1), change.spec
-    found, written = _submitted(branch, place), ""
+    found, written, unrun = _submitted(branch, place), "", NO_LINES
     while True:
         match next_step(found, Policy()):
             case gate.RunTests():
-                found = replace(found, evidence=place.qa.check(run, task, branch, [written] if written else ()))
+                found = replace(found, evidence=place.qa.check(run, task, branch, [written] if written else (), unrun))
             case gate.Judge() if found.evidence:
                 found = replace(found, reviewed=place.reviewer.review(run, task, branch, found.evidence))
             case gate.SendBack(wants_tests=True) if found.evidence and change.tester:
+                unrun = found.evidence.uncovered
                 written = place.qa.tests_for(task, branch, found.evidence).new_files[0]
                 branch = place.commit(change, {written: change.tester})
                 found = replace(_submitted(branch, place), writing=gate.Writing(gate.MOST_WRITING))

@@ -208,6 +208,7 @@ VIEW = "@login_required\ndef view(request):\n    return request\n"
 SILENT = VIEW.replace("return request", "'A view.'")
 BASES = "class View(LoginRequired, Page):\n    def get(self):\n        return 1\n"
 FIELDS = "class Pair(NamedTuple):\n    left: int\n"
+MADE = f"{FIELDS}\n\ndef pair():\n    return Pair(1)\n"
 LAMBDA = "RULES = (\n    1,\n    lambda user: user.is_admin,\n)\n"
 INNER = f"def f():\n    return {LAMBDA[8:]}"
 NESTED = "def f():\n    def g():\n        return 1\n    return g\n"
@@ -240,6 +241,8 @@ BOTH = f"{CODE}\n\n{SHORT}"
         pytest.param(BASES, BASES.replace("LoginRequired, ", ""), (), (), (), id="a base of what was run"),
         pytest.param(FIELDS, FIELDS.replace("NamedTuple", "Base"), (), (), FIRST, id="a base of fields"),
         pytest.param("x = 1\n", "x = 1\n" + FIELDS, (), (), (), id="a new class without methods"),
+        pytest.param(MADE, MADE.replace("NamedTuple", "Base"), {6}, {6}, FIRST, id="a base, and nobody makes one"),
+        pytest.param(MADE, MADE.replace("NamedTuple", "Base"), (), (), (), id="a base of what is made"),
         pytest.param("from b import Pair\n", FIELDS, (), (), ("a.py:1",), id="in the place of another"),
         pytest.param(
             *(LAMBDA, LAMBDA.replace("user.is", "not user.is"), (), ()), ("a.py:1", "a.py:1 (before)"), id="a lambda"

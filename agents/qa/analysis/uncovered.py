@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from sisimpur.agents.qa.analysis.equivalence import head, is_foreign
-from sisimpur.agents.qa.analysis.expressions import module_of
+from sisimpur.agents.qa.analysis.expressions import last_name, module_of
 from sisimpur.shared.model.text import ranges
 from sisimpur.shared.repo.file_parts import dumped
 
@@ -140,7 +140,7 @@ class _Side:
         heads = {line: node for line in looked_at if (node := self._headed(line, old))}
         bare = [line for line in looked_at if line not in heads]
         found = {self._first(line) for line in bare if self._first(line) in missing or line in self._at_import}
-        idle = {node.lineno: node for node in heads.values() if set(missing).issuperset(real_body(node, self.lines))}
+        idle = {node.lineno: node for node in heads.values() if set(missing).issuperset(self._shows_use(node))}
         found |= {line for line, node in idle.items() if found.isdisjoint(all_lines(node))}
         return sorted(found)
 
@@ -150,6 +150,15 @@ class _Side:
         node = max(around, key=first_line, default=None)
         is_new = old is not None and isinstance(node, ast.ClassDef) and not old.knows(node.name)
         return None if node is None or (is_new and not any(real_body(node, self.lines))) else node
+
+    def _shows_use(self, node: Definition) -> set[int]:
+        """The lines whose run shows that it was used; of a class without methods, those of this file that make one."""
+        own = set(real_body(node, self.lines))
+        if own or not isinstance(node, ast.ClassDef):
+            return own
+        functions = (one for one in self._definitions if not isinstance(one, ast.ClassDef))
+        made = (one for function in functions for one in ast.walk(function) if isinstance(one, ast.Call))
+        return {self._first(one.lineno) for one in made if last_name(one.func) == node.name}
 
     def knows(self, name: str) -> bool:
         return re.search(rf"\b{name}\b", "\n".join(self.lines)) is not None
