@@ -37,6 +37,12 @@ MOST_FAILURES = 20
 MOST_STILL = 3  # of tests that failed before, too
 LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
 
+TOO_DEEP = Problem(
+    "no evidence",
+    "a changed file is nested too deeply to be read (hundreds of operands in one expression): compare it yourself",
+    "ask owner",
+)
+
 
 @dataclass(frozen=True)
 class QaPolicy:
@@ -88,6 +94,20 @@ class Qa:
 
         BrokenSetup, Misconfigured: no environment for the base, or no box. Unavailable: somebody interrupted a run.
         """
+        try:
+            return self._checked(run, task, branch, written, unrun)
+        except RecursionError:
+            evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, "", "")
+            return self._told(run, replace(evidence, problems=(TOO_DEEP,)))
+
+    def _checked(
+        self,
+        run: Run,
+        task: TaskSpec,
+        branch: Branch,
+        written: Collection[str],
+        unrun: Mapping[str, Collection[int]],
+    ) -> Evidence:
         texts = CommitTexts(self.source, branch, self.policy.tests, task)
         subject = self._subject(run, task, branch, texts)
         evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, subject.command, "")

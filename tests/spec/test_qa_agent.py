@@ -399,6 +399,15 @@ def test_the_tests_of_a_module_go_with_it_if_the_owner_agrees_and_the_task_remov
         assert {one.remedy for one in found} == {remedy}
 
 
+@pytest.mark.parametrize("operands", [100, 450, 900, 3_000])
+def test_what_is_nested_too_deeply_to_be_read_is_the_owners(tmp_path: Path, operands: int) -> None:
+    before, after = (f"\n\ndef many(a):\n    return {' + '.join('a' * count)}\n" for count in (operands, operands + 1))
+    stage = Stage(tmp_path, {**FILES, "shop.py": SHOP + before, "other.py": before})
+    found = stage.given_change({"shop.py": ROUNDED + after, TESTS[0]: NEW}).check().problems
+    assert all(one.remedy in ("ask owner", "write tests") for one in found)
+    assert bool(found) or operands == 100
+
+
 def test_a_deleted_module_that_something_still_knows_goes_back_to_the_coder(tmp_path: Path) -> None:
     task = replace(TASK, title="Remove the old shop", kind=TaskKind.REMOVAL)
     stage = Stage(tmp_path, {**FILES, "old.py": SHOP, "use.py": "def use():\n    import old\n\n    return old\n"})

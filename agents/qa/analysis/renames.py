@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 
 from sisimpur.agents.qa.analysis.expressions import Function, last_name, module_of, parsed
 from sisimpur.agents.qa.analysis.touched import dotted
+from sisimpur.shared.repo.file_parts import dumped
 
 Edit = tuple[int, int, str]  # bytes from and to, and what stands there now
 DOTTED = re.compile(r"[\w.:]+")  # what is patched or looked up is named by a text
@@ -146,7 +147,8 @@ def _moves(trees: Mapping[str, tuple[ast.Module, ast.Module]], words: frozenset[
 
 
 def _definitions(module: ast.Module) -> Mapping[str, str]:
-    return {one.name: ast.dump(one) for one in module.body if isinstance(one, Function | ast.ClassDef)}
+    named = ((one.name, dumped(one)) for one in module.body if isinstance(one, Function | ast.ClassDef))
+    return {name: text for name, text in named if text}
 
 
 def _given_names(before: Sequence[str], after: Sequence[str], words: frozenset[str]) -> Mapping[str, str]:
