@@ -108,7 +108,7 @@ class Qa:
         written: Collection[str],
         unrun: Mapping[str, Collection[int]],
     ) -> Evidence:
-        texts = CommitTexts(self.source, branch, self.policy.tests, task)
+        texts = CommitTexts(self.source, branch, self.policy.tests, task.words)
         subject = self._subject(run, task, branch, texts)
         evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, subject.command, "")
         if not subject.command:

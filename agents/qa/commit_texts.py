@@ -51,11 +51,9 @@ def text_of(source: CommitFiles, commit: str, path: str) -> str:
 class CommitTexts:
     """Errors are those of the source."""
 
-    def __init__(
-        self, source: CommitSource, branch: Branch, patterns: tuple[str, ...] = (), task: TaskSpec | None = None
-    ) -> None:
-        """`patterns`: the owner's word on what is a test; empty: none."""
-        self._said = task.words if task else ""
+    def __init__(self, source: CommitSource, branch: Branch, patterns: tuple[str, ...], said: str) -> None:
+        """`patterns`: the owner's word on what is a test; empty: none. `said`: the words of the task."""
+        self._said = said
         self._source = source
         self._patterns = patterns
         self._branch = branch

@@ -59,7 +59,20 @@ def test_all_else_is_no_rename(before: str, after: str, said: str, is_known: boo
         pytest.param("from shop import is_open as o", "from shop import is_free as o", id="an import"),
         pytest.param("x = room(\n  1\n).is_open\n", "x = room(\n  1\n).is_free\n", id="an attribute, lines below"),
         pytest.param('patch("shop.rooms:is_open")', 'patch("shop.rooms:is_free")', id="what is patched"),
+        pytest.param('getattr(room, "is_open")', 'getattr(room, "is_free")', id="what is looked up"),
+        pytest.param(
+            'assert told(room) == {"is_open": 1}', 'assert told(room) == {"is_open": 1}', id="what is expected"
+        ),
+        pytest.param('f"{is_open(1)} is_open"', 'f"{is_free(1)} is_open"', id="in a text with values"),
+        pytest.param(
+            "a = 1\rb = is_open\r\nc = is_open", "a = 1\rb = is_free\r\nc = is_free", id="lines end otherwise"
+        ),
+        pytest.param("\x0cis_open(1)\n\x0c\nis_open(2)", "\x0cis_free(1)\n\x0c\nis_free(2)", id="form feeds"),
         pytest.param('say("is_open is a word")', 'say("is_open is a word")', id="words of a text"),
+        pytest.param(
+            "def f(is_open): r.is_open(is_open)", "def f(is_open): r.is_free(is_open)", id="the test's own name"
+        ),
+        pytest.param("is_open = r.is_open\nis_open", "is_free = r.is_free\nis_free", id="a variable"),
         pytest.param("def test_is_open(): ...", "def test_is_open(): ...", id="a part of a test's name"),
         pytest.param("বাড়ি = is_open  # is_open", "বাড়ি = is_free  # is_open", id="after wide letters, before a comment"),
         pytest.param("Room(size=3, days=2)", "Room(seats=3, days=2)", id="a parameter of this call"),

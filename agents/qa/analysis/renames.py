@@ -9,14 +9,16 @@ import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 from sisimpur.agents.qa.analysis.expressions import Function, last_name, module_of, parsed
 from sisimpur.agents.qa.analysis.touched import dotted
 from sisimpur.shared.repo.file_parts import dumped
 
+Defining = Function | ast.ClassDef | ast.arg  # what a test calls so is its own
 Edit = tuple[int, int, str]  # bytes from and to, and what stands there now
-DOTTED = re.compile(r"[\w.:]+")  # what is patched or looked up is named by a text
+BY_TEXT = ("patch", "object", "setattr", "getattr", "hasattr", "delattr")  # these find a name that a text says
+LINE_END = re.compile(rb"\r\n?|\n")
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,23 @@ class Renames:
         return found.decode()
 
     def _renamed(self, module: ast.Module, at: _Places) -> Iterator[Edit]:
+        """Texts but those that find a name are values: what a test expects stays as it was."""
+        own = {
+            one.arg if isinstance(one, ast.arg) else one.name for one in ast.walk(module) if isinstance(one, Defining)
+        }
         for node in ast.walk(module):
             if isinstance(node, ast.Call):
-                of = self.parameters.get(last_name(node.func), {})
-                yield from (at.name(one, one.arg, of[one.arg]) for one in node.keywords if one.arg and one.arg in of)
+                called = last_name(node.func)
+                of = self.parameters.get(called, {})
+                for keyword in node.keywords:
+                    if keyword.arg and keyword.arg in of:
+                        yield from at.name(keyword, keyword.arg, of[keyword.arg])
+                for text in node.args[:2] if called in BY_TEXT else ():
+                    if (name := _last_word(text)) in self.names:
+                        yield from at.name(text, name, self.names[name])
             elif isinstance(node, ast.expr | ast.alias) and (name := _named(node)) in self.names:
-                yield at.name(node, name, self.names[name])
+                is_own = isinstance(node, ast.Name) and name in own
+                yield from () if is_own else at.name(node, name, self.names[name])
 
     def _moved(self, module: ast.Module, at: _Places) -> Iterator[Edit]:
         """Imports of what moved, or of the module where it was, and `module.name` where it is used."""
@@ -68,7 +81,8 @@ class Renames:
                 come = [ast.ImportFrom(move.new, [alias], 0) for alias, move in gone]
                 uses = {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
                 used = list(_used(module, uses, self.moves))
-                yield from (at.name(name, name.id, move.new.rpartition(".")[2]) for name, move in used)
+                for name, move in used:
+                    yield from at.name(name, name.id, move.new.rpartition(".")[2])
                 come += [_import(one) for one in sorted({move.new for _, move in used})]
                 if come:
                     kept = [ast.ImportFrom(node.module, left, 0)] if left else []
@@ -92,20 +106,22 @@ class _Places:
     """Where in the bytes of a text its nodes stand."""
 
     def __init__(self, text: str) -> None:
-        self._starts = [0, *accumulate(len(line) + 1 for line in text.encode().split(b"\n"))]
+        self._text = text.encode()
+        self._starts = [0, *(found.end() for found in LINE_END.finditer(self._text))]
 
     def whole(self, node: ast.stmt) -> tuple[int, int]:
         end = (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[end[0] - 1] + end[1]
 
-    def name(self, node: ast.expr | ast.alias | ast.keyword, old: str, new: str) -> Edit:
-        """Of an attribute and of a text the name stands at the end."""
-        behind = {ast.Attribute: 0, ast.Constant: 1}.get(type(node))
+    def name(self, node: ast.expr | ast.alias | ast.keyword, old: str, new: str) -> Iterator[Edit]:
+        """Of an attribute and of a text the name stands at the end. Nothing where that is told wrongly (f-strings)."""
+        behind, size = {ast.Attribute: 0, ast.Constant: 1}.get(type(node)), len(old.encode())
         if behind is None or node.end_lineno is None or node.end_col_offset is None:
             start = self._starts[node.lineno - 1] + node.col_offset
         else:
-            start = self._starts[node.end_lineno - 1] + node.end_col_offset - behind - len(old.encode())
-        return start, start + len(old.encode()), new
+            start = self._starts[node.end_lineno - 1] + node.end_col_offset - behind - size
+        if self._text[start : start + size] == old.encode():
+            yield start, start + size, new
 
 
 def _named(node: ast.AST) -> str:
@@ -117,9 +133,13 @@ def _named(node: ast.AST) -> str:
             return node.attr
         case ast.alias():
             return node.name
-        case ast.Constant(value=str(text)) if DOTTED.fullmatch(text):
-            return re.split(r"[.:]", text)[-1]
     return ""
+
+
+def _last_word(node: ast.expr) -> str:
+    """`is_open` of `"shop.rooms:is_open"`; empty: it is no such text."""
+    text = node.value if isinstance(node, ast.Constant) else None
+    return re.split(r"[.:]", text)[-1] if isinstance(text, str) else ""
 
 
 def renames(code: Mapping[str, tuple[str, str]], said: str, is_known: Callable[[str], bool]) -> Renames:

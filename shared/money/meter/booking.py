@@ -241,7 +241,7 @@ class CallBooking:
     # --- after it
 
     def heard(self, model: str) -> None:
-        """Note who answers, by its own word: the next call may cost as much."""
+        """Note who answers, by its own word, as it begins and as it ends: the next call may cost as much."""
         if model != self._asked.model and self._quote.has_price(model):
             self._standing.substituted(self._asked.model, model)
 
@@ -250,6 +250,7 @@ class CallBooking:
         book, ledger, now, quote = self._parts.book, self._parts.ledger, self._parts.clock.now(), self._quote
         usage = usage_of(reading.usage, reservation.ask.hour_cache)
         amount = quote.cost(usage, reading.model)
+        self.heard(reading.model)
         ending = replace(self.ending(reading, request_id), answered=200)
         why = quote.doubt(usage, reservation.grant, reading.text, complete=True)
         if why and amount <= reservation.limit:
@@ -280,6 +281,7 @@ class CallBooking:
         parts, now, refusal = self._parts, self._parts.clock.now(), failure.rejected.refusal
         ending = replace(failure.ending, answered=answered, code=refusal.code)
         at_most, estimate = self._quote.bounds(reservation, ending.usage, reading.model)
+        self.heard(reading.model)
         match failure.billed:
             case "nothing":
                 await parts.book.ask(parts.ledger.void, reservation, ending, now)

@@ -142,10 +142,10 @@ class MeteredCall:
         splitter, look_at = Splitter(min(MAX_MESSAGE, FRAMES + WIDEST * most)), most
         while (data := await response.read()) is not None:
             for piece, event in splitter.feed(data):
-                if not reading.message:
+                if begins := not reading.message:
                     fault_point("llm.first-byte")
                 reading.take(event)
-                if event["type"] == "message_start":
+                if begins:
                     self._booking.heard(reading.model)
                 if reading.complete or reading.error:
                     return piece
