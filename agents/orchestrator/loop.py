@@ -13,6 +13,7 @@ from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, lo
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
 from sisimpur.agents.orchestrator.decide import Move, Rest, StackRun, asks_owner, next_move, takes_long
 from sisimpur.agents.orchestrator.goals.looking import GoalLooks
+from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.planning.integrating import Integrating
 from sisimpur.agents.orchestrator.workers import WorkerPool
@@ -96,8 +97,10 @@ class Hearing:
     inbox: Inbox
     transitions: Transitions
     breaker: CircuitBreaker
+    channel: ChannelInbox
 
     def hear(self) -> None:
+        self.channel.hear()
         tasks = list(self.transitions.journal.open_tasks().values())
         begun = [known for known in tasks if known.last]
         if begun or any(known.branch for known in tasks):

@@ -21,7 +21,7 @@ from sisimpur.cli.views.target import suite_findings
 from sisimpur.cli.wiring.config_watch import open_to_others
 from sisimpur.cli.wiring.forge import github_name, open_github
 from sisimpur.cli.wiring.records import Records, aider_python, open_records
-from sisimpur.cli.wiring.services import make_search, services_of
+from sisimpur.cli.wiring.services import listens, make_search, services_of
 from sisimpur.shared.config.settings import ANTHROPIC, Secrets, Settings, load, read_secrets
 from sisimpur.shared.config.settings_deploy import HealthSettings, PlaceSettings
 from sisimpur.shared.forge.github_check import SetupFinding
@@ -252,7 +252,8 @@ def _target(home: Home, settings: Settings) -> str:
 def _messages(settings: Settings) -> str:
     """Check the addresses of messages; whether they answer is seen with the first message."""
     names = [service.name for service in services_of(settings, SystemClock(settings.zone))]
-    return f"go to {', '.join(names)}" if names else "none: DISCORD_WEBHOOK_URL is not set; the reports are files"
+    told = f"go to {', '.join(names)}" if names else "none: DISCORD_WEBHOOK_URL is not set; the reports are files"
+    return f"{told}; {listens(settings)}"
 
 
 def _inbox(settings: Settings) -> str:

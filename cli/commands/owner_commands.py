@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from sisimpur.agents.orchestrator.board.plan_approval import PLAN, titles_of, unapproved
-from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
-from sisimpur.agents.orchestrator.vision.goal_ids import is_note
+from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, OwnerAnswers, begins_without
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
@@ -54,7 +53,7 @@ No day has been run yet. Each day writes this page anew.
 """
 CURRENCY = re.compile(r"^(?:US)?\$\s*|\s*(?:\$|USD|dollars?)$", re.IGNORECASE)
 COMMA = re.compile(r",(?=\d{1,2}$)")  # 7,50; what 1,000 means nobody knows
-LONGEST_WHY, LONGEST_ANSWER = 500, 1_000  # characters
+LONGEST_WHY = 500  # characters
 
 
 # --- init ----------------------------------------------------------------------------------------------------
@@ -264,13 +263,7 @@ def answered(records: Records, arguments: Arguments) -> str:
         return moved(records, replace(arguments, command="retry", why=text))
     if len(goals) > 1:
         raise Misconfigured(f"{arguments.id!r} fits {', '.join(sorted(goals)[:5])}; type more of the id")
-    (goal,) = goals
-    worded = records.wordings().get(goal, "")
-    for question in (one for one in asked if one.goal_id == goal):
-        if is_note(goal):
-            raise Misconfigured(f"{goal} is a note: answer it by changing it in {records.home.vision}")
-        records.plans.answer(question, worded, text, records.clock.now())
-    return f"{goal}: answered; it is planned with the next planning"
+    return records.goal_answers.answer(goals.pop(), text)
 
 
 def _found(records: Records, id_: str) -> tuple[str, State]:

@@ -48,6 +48,7 @@ from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
 from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
+from sisimpur.cli.wiring.services import channel_inbox
 from sisimpur.shared.model.change import needs_owner
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.record.metrics_reader import MetricDays
@@ -335,7 +336,8 @@ class Assembly:
         inbox = Inbox(
             self._inbox_rules, self._code.forge, facts.pulls, facts.commits, answers, self._publishing, self._session
         )
-        return Hearing(facts, inbox, self._transitions, self._breaker)
+        channel = channel_inbox(records, facts.commits, answers, self._session)
+        return Hearing(facts, inbox, self._transitions, self._breaker, channel)
 
     @cached_property
     def _deploys(self) -> BackgroundDeploys:

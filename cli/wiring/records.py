@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.agents.orchestrator.board.plan_approval import PlanApprovals
     from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
     from sisimpur.agents.orchestrator.goals.standing import GoalBooks
+    from sisimpur.agents.orchestrator.inbox.answers import GoalAnswers
     from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
     from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
     from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
@@ -184,6 +185,12 @@ class Records:
         from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 
         return open_questions(self.plans, self.roadmap, accepted.vision)
+
+    @property
+    def goal_answers(self) -> GoalAnswers:
+        from sisimpur.agents.orchestrator.inbox.answers import GoalAnswers
+
+        return GoalAnswers(self.plans, self.questions, self.wordings, self.clock.now)
 
     def wordings(self) -> Mapping[str, str]:
         """How goals and notes are worded now, by id."""

@@ -12,6 +12,7 @@ from sisimpur.agents.researcher.web.search import Search
 from sisimpur.cli.wiring.forge import github_name
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings import LiveCaps, Settings
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.research import Inquiry
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.notify.notice import Notifier
@@ -20,6 +21,10 @@ from sisimpur.shared.system.outgoing import Outgoing
 from sisimpur.shared.system.paths import Home
 
 if TYPE_CHECKING:
+    from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits
+    from sisimpur.agents.orchestrator.board.session import Session
+    from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
+    from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
     from sisimpur.shared.outlets.relay import Relay
 
 
@@ -42,6 +47,32 @@ def _services(settings: Settings, clock: Clock) -> Iterator[Notifier]:
         from sisimpur.shared.notify.apprise_notifier import AppriseNotifier
 
         yield AppriseNotifier(urls, hosts=hosts)
+
+
+def channel_inbox(records: Records, commits: AttemptCommits, answers: OwnerAnswers, session: Session) -> ChannelInbox:
+    """Nobody listens without a token, a channel and an owner. Misconfigured: DISCORD_API_URL is none of Discord's."""
+    from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
+    from sisimpur.shared.notify.discord_channel import DiscordChannel
+
+    rules, secrets, channel = records.settings.policy.discord, records.settings.secrets, None
+    if not _lacking(records.settings):
+        channel = DiscordChannel(secrets.get("DISCORD_BOT_TOKEN"), rules.channel, secrets.get("DISCORD_API_URL"))
+    owners = frozenset(rules.owners)
+    return ChannelInbox(channel, owners, commits, answers, records.goal_answers, records.spending, session)
+
+
+def listens(settings: Settings) -> str:
+    """Say whether the owner can answer at Discord. Misconfigured: he named a part of what it takes."""
+    lacking, rules = _lacking(settings), settings.policy.discord
+    if 0 < len(lacking) < 3:
+        raise Misconfigured(f"you cannot answer at Discord without {' and '.join(lacking)}; see docs/reports.md")
+    return "you cannot answer there" if lacking else f"what {', '.join(rules.owners)} write at Discord is an answer"
+
+
+def _lacking(settings: Settings) -> list[str]:
+    rules, token = settings.policy.discord, settings.secrets.get("DISCORD_BOT_TOKEN")
+    needed = {"DISCORD_BOT_TOKEN": token, "discord.channel": rules.channel, "discord.owners": rules.owners}
+    return [name for name, value in needed.items() if not value]
 
 
 def _hosts(settings: Settings) -> tuple[str, ...]:

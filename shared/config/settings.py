@@ -47,6 +47,8 @@ SECRETS = (
     "GITHUB_REVIEWER_TOKEN",
     "GITHUB_API_URL",
     "DISCORD_WEBHOOK_URL",
+    "DISCORD_BOT_TOKEN",
+    "DISCORD_API_URL",
     "APPRISE_URLS",
     "TAVILY_API_KEY",
     "PING_URL",
@@ -55,7 +57,11 @@ SECRETS = (
     "EVENTS_WEBHOOK_SECRET",
     "EVENTS_REDIS_URL",
 )
-ADDRESSES = ("ANTHROPIC_BASE_URL", "GITHUB_API_URL")  # no secrets, but like them they differ from machine to machine
+ADDRESSES = (
+    "ANTHROPIC_BASE_URL",
+    "GITHUB_API_URL",
+    "DISCORD_API_URL",
+)  # no secrets, but like them they differ from machine to machine
 ANTHROPIC = "https://api.anthropic.com"
 GITHUB = "https://api.github.com"
 SHORTEST_SECRET = 16  # letters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 from pydantic import Field
@@ -144,6 +144,13 @@ class MachineSettings(SettingsPart):
     """The share of memory, disk and processors that may be taken: over it for five minutes you are told."""
 
 
+class DiscordSettings(SettingsPart):
+    channel: str = Field(default="", pattern=r"^\d{0,20}$", examples=["1300000000000000002"])
+    """The number of the channel in which your answers are read, with DISCORD_BOT_TOKEN; empty: none is."""
+    owners: tuple[Annotated[str, Field(pattern=r"^\d{1,20}$")], ...] = ()
+    """Whose words count there: the numbers of their accounts at Discord."""
+
+
 class LogSettings(SettingsPart):
     level: Level = "info"
     """The least that is written into logs/: debug has each agent's begin and end, warning only what went wrong."""
@@ -206,6 +213,9 @@ class PolicyFile(SettingsPart):
     """What was said to models and by them, for `show ID --talk`."""
     events: EventSettings = EventSettings()
     """What happened, for other programs; a webhook and a Redis are named in config/.env."""
+
+    discord: DiscordSettings = DiscordSettings()
+    """Where you answer at Discord."""
 
     log: LogSettings = LogSettings()
     """What the agents write down, for `logs`."""

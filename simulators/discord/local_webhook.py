@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +16,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
+from sisimpur.simulators.discord.local_channel import LocalChannel
 from sisimpur.simulators.discord.local_webhook_messages import TOKEN, WEBHOOK, Asked, Desk, Message, Reply
 from sisimpur.simulators.model.wire import gone_within, http_server, listener
 
@@ -79,6 +80,11 @@ class LocalWebhook:
         self._thread = threading.Thread(target=self.run, name="local-webhook", daemon=True)
 
     @property
+    def channel(self) -> LocalChannel:
+        """What people write, beside the webhook's messages."""
+        return self._desk.channel
+
+    @property
     def messages(self) -> list[Message]:
         """The oldest first."""
         return list(self._desk.kept.values())
@@ -132,7 +138,10 @@ class LocalWebhook:
 
 async def _asked(request: Request) -> Asked:
     kind = request.headers.get("content-type", "")
-    return Asked(request.method, request.url.path, dict(request.query_params), kind, await request.body())
+    authorization = request.headers.get("authorization", "")
+    return Asked(
+        request.method, request.url.path, dict(request.query_params), kind, await request.body(), authorization
+    )
 
 
 @dataclass(frozen=True)
@@ -169,5 +178,5 @@ async def _drip(seconds: float, body: bytes, connection: Connection) -> None:
             return
 
 
-def _encoded(value: Mapping[str, Any] | None) -> bytes:
+def _encoded(value: Mapping[str, Any] | Sequence[Any] | None) -> bytes:
     return b"" if value is None else json.dumps(value).encode()

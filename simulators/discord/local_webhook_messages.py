@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sisimpur.shared.system.paths import write_text
+from sisimpur.simulators.discord.local_channel import CHANNEL, LocalChannel
 from sisimpur.simulators.discord.local_webhook_rules import refusal
 
 ADDRESS = re.compile(r"/api/(?:v\d+/)?webhooks/(\d+)/([^/]+)(?:/messages/([^/]+))?", re.ASCII)
@@ -34,12 +35,13 @@ class Asked:
     query: Mapping[str, str]
     kind: str  # the content type
     body: bytes
+    authorization: str = ""
 
 
 @dataclass(frozen=True)
 class Reply:
     status: int
-    body: Mapping[str, Any] | None = None
+    body: Mapping[str, Any] | Sequence[Any] | None = None
 
 
 class Desk:
@@ -48,11 +50,14 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.kept: dict[str, Message] = {}
+        self.channel = LocalChannel()
         self.is_gone = False
         self._folder = folder
         self._made = 0
 
     def answer(self, asked: Asked) -> Reply:
+        if asked.path == f"/api/v10/channels/{CHANNEL}/messages":
+            return Reply(*self.channel.answer(asked.method, asked.authorization, asked.query, asked.body))
         found = ADDRESS.fullmatch(asked.path)
         if found is None:
             return _no("404: Not Found", 0, 404)

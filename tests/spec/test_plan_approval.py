@@ -13,8 +13,7 @@ from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
 from sisimpur.agents.orchestrator.decide import CancelTask, CodeTask, Rest, next_move
 from sisimpur.agents.orchestrator.inbox.answers import begins_without
-from sisimpur.shared.config.settings import PolicyFile
-from sisimpur.shared.config.settings_policy import ApprovalRules, PlanRule
+from sisimpur.shared.config.settings_policy import ApprovalRules, PlanRule, PolicyFile
 from sisimpur.shared.model.lifecycle import Board, Card, State, Tried
 from sisimpur.shared.model.naming import is_task_id
 from sisimpur.shared.model.work import DailyPlan, TaskSpec

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from sisimpur.agents.orchestrator.board.plan_approval import PLAN
+from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.evidence import Finding
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, awaited, owner_moved, waits_for
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Question
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, RuledOver, Ruling, Said
 from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import Happened
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
 SHORTEST = 4  # letters of a signature
 Word = Literal["approve", "reject", "retry", "cancel", "retest"]
+
+
+LONGEST_ANSWER = 1_000  # characters
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,28 @@ def begins_without(card: Card, board: Board) -> tuple[str, ...]:
     if why := waits_for(card, board):
         raise Misconfigured(f"{card.id} {why}: that ends without you")
     raise Misconfigured(f"{card.id} waits for no other task: it begins when its turn comes")
+
+
+@dataclass(frozen=True)
+class GoalAnswers:
+    """`asked`: what is asked now; `wordings`: how goals and notes are worded, by id."""
+
+    plans: PlanRepository
+    asked: Callable[[], Sequence[Question]]
+    wordings: Callable[[], Mapping[str, str]]
+    now: Callable[[], datetime]
+
+    def answer(self, goal: str, text: str) -> str:
+        """Answer all that is asked about a goal. Misconfigured: it is a note, or nothing is said."""
+        said = one_line(text, LONGEST_ANSWER)
+        if not said:
+            raise Misconfigured("say what you answer: answer ID TEXT")
+        if is_note(goal):
+            raise Misconfigured(f"{goal} is a note: answer it by changing it in VISION.md")
+        worded = self.wordings().get(goal, "")
+        for question in (one for one in self.asked() if one.goal_id == goal):
+            self.plans.answer(question, worded, said, self.now())
+        return f"{goal}: answered; it is planned with the next planning"
 
 
 @dataclass(frozen=True)

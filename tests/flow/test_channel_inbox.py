@@ -1,0 +1,115 @@
+"""A change that waits is answered in the Discord channel: asked once more, by its commit, by listed accounts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sisimpur.simulators.discord.local_channel import BOT_TOKEN, CHANNEL
+from sisimpur.simulators.discord.local_webhook import LocalWebhook
+from tests.flow.memory_wire import PlayedModel
+from tests.flow.stage import FlowStage
+from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task
+
+OWNER, STRANGER, TASK = "42", "43", "20261120-01"
+SUM = goals_of(VISION)[0]
+Waiting = tuple[Stage, LocalWebhook]
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator[Waiting]:
+    """No test is run, so the change waits."""
+    with PlayedModel([reads(), plans(task(SUM)), CODES, APPROVES]) as model, LocalWebhook(tmp_path / "hook") as hook:
+        stage = FlowStage(tmp_path, model.url).set_up()
+        with (stage.home.config / "policy.yaml").open("a") as policy:
+            policy.write(f'discord: {{channel: "{CHANNEL}", owners: ["{OWNER}"]}}\n')
+        with (stage.home.config / ".env").open("a") as keys:
+            keys.write(f"DISCORD_BOT_TOKEN={BOT_TOKEN}\nDISCORD_API_URL={hook.url.partition('/api/')[0]}\n")
+        stage.run_day()
+        assert stage.states() == {TASK: "in_review"}
+        yield stage, hook
+
+
+def says(waiting: Waiting, text: str, author: str = OWNER, **more: object) -> str:
+    """What is replied below it; empty: nothing."""
+    stage, hook = waiting
+    before = len(hook.channel.replies)
+    stage.clock.sleep(60)
+    hook.channel.says(author, text, stage.clock.now(), **more)
+    stage.clock.sleep(60)
+    stage.run_day()
+    return "\n".join(hook.channel.replies[before:])
+
+
+def commit_in(reply: str) -> str:
+    return reply.rpartition(f"/approve {TASK} ")[2].rstrip("`")
+
+
+def test_a_yes_is_asked_once_more_with_what_he_has_to_know_and_then_merged(waiting: Waiting) -> None:
+    asked = says(waiting, "/approve")
+    assert waiting[0].states() == {TASK: "in_review"}
+    assert "are you sure?" in asked and "`app.py`" in asked and "spent: $" in asked and "why you are asked: " in asked
+    assert "is approved" in says(waiting, f"/approve {TASK} {commit_in(asked)}")
+    assert waiting[0].states() == {TASK: "completed"}
+    with waiting[0].records() as records:
+        via = records.db.rows("select via from audit where kind = 'ruling'")
+    assert [row["via"] for row in via] == ["discord"]
+
+
+@pytest.mark.parametrize(
+    ("text", "author", "more"),
+    [
+        pytest.param("/approve {commit}", STRANGER, {}, id="a stranger"),
+        pytest.param("/approve {commit}", OWNER, {"webhook_id": "1"}, id="a webhook in the owner's name"),
+        pytest.param("/approve {commit}", OWNER, {"edited_timestamp": "2026-11-20T09:00:00+00:00"}, id="edited"),
+        pytest.param("/approve {commit} NO WAIT, do not merge", OWNER, {}, id="more behind it"),
+        pytest.param("yes, /approve {commit}", OWNER, {}, id="within a sentence"),
+        pytest.param("thanks\n/approve {commit}", OWNER, {}, id="in a second line"),
+        pytest.param("/approve 0123456789ab", OWNER, {}, id="another commit"),
+        pytest.param("/approve 20261119-07 {commit}", OWNER, {}, id="another task"),
+        pytest.param("/approve", OWNER, {}, id="a first yes twice"),
+    ],
+)
+def test_nothing_else_merges_it(waiting: Waiting, text: str, author: str, more: dict[str, object]) -> None:
+    commit = commit_in(says(waiting, "/approve"))
+    says(waiting, text.format(commit=commit), author, **more)
+    assert waiting[0].states() == {TASK: "in_review"}
+
+
+def test_a_message_is_followed_once_although_it_is_listed_again(waiting: Waiting) -> None:
+    says(waiting, f"/reject {TASK} not now")
+    assert waiting[0].states() == {TASK: "failed"}
+    assert "coder tries again" in says(waiting, f"/retry {TASK} use a sum")
+    assert waiting[0].states()[TASK] == "in_review"
+    waiting[0].run_day()
+    assert waiting[0].states()[TASK] == "in_review" and len(waiting[1].channel.replies) == 2
+
+
+def test_what_was_written_yesterday_is_old(waiting: Waiting) -> None:
+    stage, hook = waiting
+    hook.channel.says(OWNER, f"/reject {TASK}", stage.clock.now())
+    stage.clock.sleep(timedelta(days=1, hours=1).total_seconds())
+    stage.run_day()
+    assert stage.states() == {TASK: "in_review"} and not hook.channel.replies
+
+
+def test_a_channel_that_is_away_is_told_once_and_the_work_goes_on(waiting: Waiting) -> None:
+    stage, hook = waiting
+    hook.channel.is_gone = True
+    before = len(stage.said)
+    stage.clock.sleep(60)
+    assert stage.run_day() == []
+    assert sum("what you write at Discord is not heard" in line for line in stage.said[before:]) == 1
+
+
+@pytest.mark.parametrize("words", ["/approve", "/approve {commit}"])
+def test_a_protected_path_is_not_approved_there(waiting: Waiting, words: str) -> None:
+    stage, _ = waiting
+    commit = commit_in(says(waiting, "/approve"))
+    target = next(stage.home.targets.glob("*.yaml"))
+    target.write_text(target.read_text().replace("protected: []", "protected: [app.py]"))
+    assert "approved on the board or below its pull request only" in says(waiting, words.format(commit=commit))
+    assert stage.states() == {TASK: "in_review"}
