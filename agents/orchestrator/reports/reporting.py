@@ -14,8 +14,8 @@ from sisimpur.agents.orchestrator.board.events import Evening, TeamEvent
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.reports import progress_tracker, report_notice, report_text
 from sisimpur.agents.orchestrator.reports.account import DayAccount
-from sisimpur.agents.orchestrator.reports.books import MoneyBooks, ReportBooks, TaskBooks
-from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks, DeployDays
+from sisimpur.agents.orchestrator.reports.books import DeployDays, MoneyBooks, ReportBooks, TaskBooks
+from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks
 from sisimpur.agents.orchestrator.reports.deploy_text import is_told, message
 from sisimpur.agents.orchestrator.reports.picture import picture
 from sisimpur.agents.orchestrator.reports.report_text import morning
