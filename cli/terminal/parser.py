@@ -257,6 +257,14 @@ def _record(commands: CommandLine) -> None:
     trace.add_argument(
         "number", nargs="?", default=None, type=_number, metavar="NUMBER", help="of the pull request or deploy"
     )
+    report = commands.view(
+        LOOKING,
+        "report",
+        "record.report:report",
+        "show the newest report, or that of a day: what was shipped, what waits for you, how it goes, what it cost",
+        "report yesterday",
+    )
+    report.add_argument("day", nargs="?", metavar="DAY", help="2026-11-22, yesterday or today (default: the newest)")
     metrics = commands.view(
         LOOKING,
         "metrics",

@@ -105,8 +105,8 @@ class Ledger:
         `caps`: the policy's; what the owner has said of this one day is in the book.
         """
         with self._db.transaction() as db:
-            day = budget_day(now, rows.last_day(db))
-            caps = raised(caps, rows.raise_of(db, day))
+            day, amount = rows.today(db, now)
+            caps = raised(caps, amount)
             refusal = self._forbidden(db, ticket, ask.model, retry, now)
             answer = refusal or decide(ask, rows.cap_usages(db, ticket, caps, day), ticket.order.min_out)
             entry = rows.CallEntry(ticket, day, now, caps)

@@ -87,7 +87,8 @@ class DayBooks:
         day, plans, money = self._day, self._books.plans, self._books.money
         plan, lessons = plans.plan(day) or DailyPlan(day), self._books.learned.lessons.all()
         questions = open_questions(plans, self._books.roadmap.sources.book, self._vision)
-        tasks = {task.id: task for task in self.tasks(self._tasks.pull_addresses())}
+        pulls = self._tasks.pull_addresses() if self._snapshot.board.cards else NOTHING  # of what is open
+        tasks = {task.id: task for task in self.tasks(pulls)}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
         theirs = {task.id for goal in goals for task in goal.tasks}
         ledger, cap, troubles = money.ledger, money.cap_of(day), self._troubles()

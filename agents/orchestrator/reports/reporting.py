@@ -157,12 +157,15 @@ class Reporting:
         journal, found = self.books.tasks.journal, set()
         touched = journal.touched_after(self._read)
         self._read = max(touched.values(), default=self._read)
-        for known in journal.tasks(touched.keys() | journal.places()[State.IN_REVIEW]).values():
+        places = journal.places()
+        ended = {id_ for state, tasks in places.items() if is_over(state) for id_ in touched.keys() & tasks}
+        for id_ in touched:
+            self._ended.pop(id_, None)
+        for known in journal.tasks(ended | places[State.IN_REVIEW]).values():
             attempt = known.last.number if known.last else 0
-            self._ended.pop(known.id, None)
             if is_over(known.seen_in):
                 self._ended[known.id] = EndedTask(known.id, attempt)
-            elif known.seen_in is State.IN_REVIEW and (parked := self.books.tasks.waiting(known)):
+            elif parked := self.books.tasks.waiting(known):
                 found.add(EndedTask(known.id, attempt, parked.reasons))
         return found | set(self._ended.values())
 

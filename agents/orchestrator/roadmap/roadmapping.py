@@ -66,6 +66,14 @@ def seen(path: Path, book: RoadmapRepository, today: str) -> RoadmapOnDisk:
     return RoadmapOnDisk(text, was.base, recognised(written, found), edits(written, found))
 
 
+def _text(path: Path) -> str | None:
+    """None: it is not there, or cannot be read."""
+    try:
+        return read_text(path)
+    except (FileNotFoundError, Refused):
+        return None
+
+
 @dataclass(frozen=True)
 class Roadmapping:
     """Hears of each morning, plan and evening. `path`: where ROADMAP.md lies."""
@@ -123,7 +131,7 @@ class Roadmapping:
         if text == found.text and found.base == text:
             return True
         book.intend(text, found.text or "")
-        if seen(self.path, book, day).text != found.text:
+        if _text(self.path) != found.text:
             book.withdraw()
             return False
         write_text(self.path, text)
