@@ -54,11 +54,11 @@ def _taken(db: Connection, *scopes: tuple[str, tuple[object, ...]]) -> tuple[int
     return tuple(db.execute(f"select {sums}", [*chain.from_iterable(values for _, values in scopes)]).fetchone())
 
 
-def calls_on(db: Connection, ticket: Ticket) -> int:
-    """Count how many calls its holder made; the meter's repetitions do not count."""
-    found = "select count(*) from calls where ticket = ? and retry = 0 and state <> 'refused'"
-    count: int = db.execute(found, (ticket.id,)).fetchone()[0]
-    return count
+def ticket_now(db: Connection, ticket: Ticket) -> tuple[Ticket, int]:
+    """Return it as it is now, and how many calls its holder made; the meter's repetitions do not count."""
+    calls = "(select count(*) from calls where ticket = tickets.id and retry = 0 and state <> 'refused')"
+    row = db.execute(f"select *, {calls} as calls from tickets where id = ?", (ticket.id,)).fetchone()  # noqa: S608
+    return as_ticket(row), row["calls"]
 
 
 def untrue_on(db: Connection, call: Row) -> int:

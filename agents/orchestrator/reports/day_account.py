@@ -160,7 +160,8 @@ class DayBooks:
     def _lives(self) -> Mapping[str, TaskLife]:
         """Of what is open, of the vision's goals, given up by the team, or got on in the weeks that are told."""
         journal, cards = self._journal, self._snapshot.board.by_id
-        given_up = journal.times_of(Event.EXHAUSTED).keys() & journal.places()[State.FAILED]
+        failed = journal.places()[State.FAILED]
+        given_up = journal.times_of(Event.EXHAUSTED).keys() & failed if failed else failed
         goals, since = [goal.id for goal in self._vision.goals], looked_from(self._day)
         return self._tasks.ended.lives(EndedWanted(goals, {*cards, *given_up}, since), journal, self._today)
 

@@ -136,7 +136,7 @@ class Roadmapping:
             return False
         write_text(self.path, text)
         fault_point("roadmap.replaced")
-        book.stands(text)
+        book.written(text)
         return True
 
     # -- for reports ------------------------------------------------------------------------------------------
