@@ -35,7 +35,7 @@ from sisimpur.shared.model.errors import (
     Unavailable,
 )
 from sisimpur.shared.model.evidence import Figure, is_test_file
-from sisimpur.shared.model.lifecycle import OPEN, State, worded, wording
+from sisimpur.shared.model.lifecycle import State, worded, wording
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, GoalWord, Measure, Question, Run, TaskSpec
@@ -111,11 +111,7 @@ class GoalLooks:
         self._known = None
 
     def _has_changed(self) -> bool:
-        """Which of the open states a task is in says nothing of its goal."""
-        places = self._runs.journal.places()
-        is_open = frozenset().union(*(places[state] for state in OPEN))
-        over = {state: tasks for state, tasks in places.items() if state not in OPEN}
-        now = (is_open, over, self._eyes.breaker.no_model())
+        now = (self._runs.journal.places(), self._eyes.breaker.no_model())
         if now == self._known:
             return False
         self._known = now
