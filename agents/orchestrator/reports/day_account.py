@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -27,6 +28,7 @@ from sisimpur.agents.orchestrator.reports.reflecting import Lately, reflect
 from sisimpur.agents.orchestrator.reports.reflection import Reflection
 from sisimpur.agents.orchestrator.reports.report_notice import key_of_day
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
+from sisimpur.agents.orchestrator.roadmap.roadmapping import RoadmapLook
 from sisimpur.agents.orchestrator.roadmap.weeks import looked_from, monday_of
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
@@ -69,13 +71,17 @@ class DayBooks:
         self._vision = accepted.vision if accepted else Vision()
         self._snapshot = books.tasks.snapshot()
         self._stuck = {one.task: one for one in told_once(stuck_tasks(self._snapshot))}
-        self._standings = {one.goal.id: one for one in books.roadmap.standings(day)}
         lives = self._lives()
         self._known = {id_: life.record for id_, life in lives.items()}
         self._histories = {id_: life.history for id_, life in lives.items()}
         self._used = books.money.ledger.used_by(self._known)
         self._shares = books.money.ledger.breakdown(month_of(looked_from(day)), month_of(day))
         self._cost = _cost_per_task(self._shares, day)
+
+    @cached_property
+    def _roadmap(self) -> RoadmapLook:
+        """Not read for what cannot wait: it tells of tasks alone."""
+        return self._books.roadmap.look(self._day)
 
     def account(self, kind: Kind | None = None, missed: Sequence[str] = ()) -> DayAccount:
         """`kind`: where the caller knows better than the books; `missed`: the days just before."""
@@ -104,7 +110,7 @@ class DayBooks:
             saved=money.savings.total(month_of(day)),
             course=ledger.course(day),
             plan=self._plan(plan),
-            roadmap=self._books.roadmap.account(day),
+            roadmap=self._roadmap.account,
             deferred=self._clean(goal.title for goal in plan.deferred),
             questions=tuple(map(self._question, questions)),
             guards=self._clean(self._guards()),
@@ -210,7 +216,7 @@ class DayBooks:
         )
 
     def _end(self, goal: Goal) -> dict[str, Any]:
-        stands = self._standings.get(goal.id)
+        stands = self._roadmap.standings.get(goal.id)
         if stands is None:
             return {}
         told = self._books.clean(stands.told)
