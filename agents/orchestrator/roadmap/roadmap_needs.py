@@ -56,7 +56,7 @@ def wanted(vision: Vision) -> dict[str, str]:
     return {goal.id: wording(goal) for goal in vision.goals}
 
 
-def laid_out(gather: Gathering, pins: Mapping[str, GoalPin]) -> Roadmap:
+def laid_out(gather: BooksOfGoals, pins: Mapping[str, GoalPin]) -> Roadmap:
     """`pins`: of this vision's goals."""
     sources, vision, day = gather.sources, gather.vision, gather.day
     rate = pace([*gather.merged()], sources.room)
@@ -65,7 +65,7 @@ def laid_out(gather: Gathering, pins: Mapping[str, GoalPin]) -> Roadmap:
     return lay_out(_needs(gather, sources.book.finished(), vision, day, pins), pins.values(), rate, day, gone)
 
 
-def standings(gather: Gathering) -> Iterator[GoalStanding]:
+def standings(gather: BooksOfGoals) -> Iterator[GoalStanding]:
     """Of each goal, but for those that the owner has ticked. What grows on a branch is not there to be measured."""
     pins = gather.sources.book.pins(wanted(gather.vision))
     for goal in gather.vision.goals:
@@ -83,7 +83,7 @@ def open_questions(plans: PlanRepository, book: RoadmapRepository, vision: Visio
 
 
 def _needs(
-    gather: Gathering, over: Mapping[str, Need], vision: Vision, day: str, pins: Mapping[str, GoalPin]
+    gather: BooksOfGoals, over: Mapping[str, Need], vision: Vision, day: str, pins: Mapping[str, GoalPin]
 ) -> tuple[Need, ...]:
     """Of each goal, in the order of the vision; then of the newest that were done and have left it."""
     found = []
@@ -99,7 +99,7 @@ def _needs(
     return (*found, *left[-MOST_FINISHED:])
 
 
-class Gathering:
+class BooksOfGoals:
     """What the books say of goals, as they are worded now: read once for all that is told of one moment."""
 
     def __init__(self, sources: Sources, vision: Vision, day: str) -> None:

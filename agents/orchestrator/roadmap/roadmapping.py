@@ -21,7 +21,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import (
 )
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
 from sisimpur.agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, edits, likeness, read, recognised
-from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Gathering, Sources, laid_out, standings, wanted
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import BooksOfGoals, Sources, laid_out, standings, wanted
 from sisimpur.agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.errors import Refused
@@ -103,7 +103,7 @@ class Roadmapping:
     def standings(self, day: str) -> tuple[GoalStanding, ...]:
         """How each goal stands that the owner has not ticked."""
         accepted = self.sources.plans.accepted()
-        return tuple(standings(Gathering(self.sources, accepted.vision, day))) if accepted else ()
+        return tuple(standings(BooksOfGoals(self.sources, accepted.vision, day))) if accepted else ()
 
     # -- the file ---------------------------------------------------------------------------------------------
 
@@ -154,10 +154,10 @@ class Roadmapping:
         accepted = self.sources.plans.accepted()
         if accepted is None:
             return RoadmapLook()
-        gather = Gathering(self.sources, accepted.vision, day)
+        gather = BooksOfGoals(self.sources, accepted.vision, day)
         return RoadmapLook(self._account(gather, day), {one.goal.id: one for one in standings(gather)})
 
-    def _account(self, gather: Gathering, day: str) -> RoadmapAccount:
+    def _account(self, gather: BooksOfGoals, day: str) -> RoadmapAccount:
         clean, found = self.clean, seen(self.path, self.sources.book, day)
         roadmap = _laid_out(gather, found.changes)
         present = next((week for week in roadmap.weeks if week.monday == monday_of(day)), Milestone(monday_of(day)))
@@ -199,8 +199,8 @@ def told(changes: Sequence[GoalPin]) -> tuple[str, ...]:
 
 def looked_at(sources: Sources, vision: Vision, day: str, changes: Sequence[GoalPin]) -> Roadmap:
     """As it would be laid out if these words of the owner counted."""
-    return _laid_out(Gathering(sources, vision, day), changes)
+    return _laid_out(BooksOfGoals(sources, vision, day), changes)
 
 
-def _laid_out(gather: Gathering, changes: Sequence[GoalPin]) -> Roadmap:
+def _laid_out(gather: BooksOfGoals, changes: Sequence[GoalPin]) -> Roadmap:
     return laid_out(gather, applied(gather.sources.book.pins(wanted(gather.vision)), changes))
