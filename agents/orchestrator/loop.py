@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,6 +27,7 @@ from sisimpur.shared.model.errors import (
 )
 from sisimpur.shared.model.lifecycle import State, TaskLimits
 from sisimpur.shared.model.work import Policy, Vision
+from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.paths import Home, remove_folder, remove_half_written
 
 
@@ -40,6 +41,7 @@ class BoardRules:
     wanted: Callable[[], Vision | None]
     guards: Callable[[], tuple[str, ...]]  # patterns of what the owner says now not to touch
     unseen: Callable[[], tuple[str, ...]]  # what a model alone made of his notes today, for the gates
+    unapproved: Callable[[Iterable[TaskRecord]], Mapping[str, str]]  # as in PlanApprovals
 
 
 class Look:
@@ -76,6 +78,7 @@ class Look:
             writing=self._facts.turns.of_qa,
             backed_off=transitions.backed_off,
             waits=self._waits(),
+            unapproved=rules.unapproved,
             busy=self.pool.on_tasks,
             free_workers=self.pool.free if is_open else 0,
             held=held,

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
+from sisimpur.agents.orchestrator.board.plan_approval import PLAN, titles_of, unapproved
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
@@ -22,7 +23,7 @@ from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.naming import fits
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import counted, one_line
 from sisimpur.shared.money.ledger import OwnerAdjustments
 from sisimpur.shared.money.token_budget import cents, dollars
 from sisimpur.shared.store.database import Database
@@ -200,14 +201,26 @@ def approve(arguments: Arguments) -> int:
 def approved(records: Records, arguments: Arguments) -> str:
     """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew.
 
+    `plan`: let all tasks begin whose plan waits; what is planned later asks anew.
     With `--over` one finding is settled, and nothing else is approved. With a `commit` only that one is.
     """
+    if arguments.id == "plan" and not arguments.over:
+        return _plan_approved(records, arguments)
     id_, state = find(records.store, arguments.id, () if arguments.over else (State.IN_REVIEW,))
     if arguments.over:
         finding = _answers(records).approve_over(id_, state, arguments.over, arguments.why)
         return plain(f"{id_}: over {finding.rule} at {finding.path}:{finding.line}, in later commits, too")
     _answers(records).approve(id_, state, arguments.why, arguments.commit)
     return f"{id_}: approved"
+
+
+def _plan_approved(records: Records, arguments: Arguments) -> str:
+    board, waivers, now = snapshot(records).board, Waivers(records.db), records.clock.now()
+    for task in unapproved(board):
+        waivers.keep(task, (PLAN,), _why(arguments.why), now)
+    if not (titles := tuple(titles_of(board))):
+        raise Misconfigured("no plan waits for you; whether one does says `approve` in config/policy.yaml")
+    return plain(f"{counted(len(titles), 'task')} of the plan approved ({'; '.join(titles)})")
 
 
 def unblock(arguments: Arguments) -> int:

@@ -145,7 +145,7 @@ def _number(typed: str) -> int:
 
 def _answers(commands: CommandLine) -> None:
     reasons = {
-        "approve": ("merge a change that waits for you", "a remark for the record", ""),
+        "approve": ("merge a change that waits for you, or let a plan begin", "a remark for the record", ""),
         "reject": (
             "say no to a change: close its pull request, with your reason",
             "the reason; the coder reads it if you retry the task",
@@ -165,7 +165,8 @@ def _answers(commands: CommandLine) -> None:
     }
     for name, (help_, why, more) in reasons.items():
         answer = commands.add(DAY, name, f"commands.owner_commands:{name}", help_, f"{name} 20261122-01{more}")
-        answer.add_argument("id", metavar="ID", help="the task, or how its id begins or ends")
+        the_plan = ", or `plan`" * (name == "approve")
+        answer.add_argument("id", metavar="ID", help=f"the task, or how its id begins or ends{the_plan}")
         answer.add_argument("--why", required=name == "reject", metavar="TEXT", help=why)
         if name == "retry":
             answer.add_argument("--again", action="store_true", help="also of what is done: do it once more")

@@ -23,7 +23,8 @@ def snapshot(records: Records, shown: AbstractSet[str] | None = None) -> Snapsho
     `shown`: those that are over and read nevertheless; None: all.
     """
     limits = records.settings.policy.attempts.limits
-    return load_snapshot(records.store, records.journal, BoardFacts(records.wanted(), limits, shown=shown))
+    facts = BoardFacts(records.wanted(), limits, unapproved=records.approvals.waiting, shown=shown)
+    return load_snapshot(records.store, records.journal, facts)
 
 
 # --- tasks ---------------------------------------------------------------------------------------------------

@@ -131,7 +131,8 @@ class Assembly:
 
     def _snapshot(self) -> Snapshot:
         """Where the tasks stand, for whoever shows it."""
-        facts = BoardFacts(self._records.wanted(), self._policy.attempts.limits)
+        limits, unapproved = self._policy.attempts.limits, self._records.approvals.waiting
+        facts = BoardFacts(self._records.wanted(), limits, unapproved=unapproved)
         return load_snapshot(self._records.store, self._records.journal, facts)
 
     @cached_property
@@ -294,6 +295,7 @@ class Assembly:
             self._records.wanted,
             self._records.plans.guarded,
             lambda: unseen(self._records.plans.guards(), self._session.day()),
+            self._records.approvals.waiting,
         )
         look = Look(rules, self._facts, self._transitions, self._breaker, self._pool, lambda: self._deploys.waits)
         return Work(look, self._acts, self._integrating, self._books, self._telling.stepped, self._looks)

@@ -25,6 +25,7 @@ from sisimpur.shared.system.clock import Clock, SystemClock
 from sisimpur.shared.system.paths import Home
 
 if TYPE_CHECKING:  # what not every command looks at is loaded when it is
+    from sisimpur.agents.orchestrator.board.plan_approval import PlanApprovals
     from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
     from sisimpur.agents.orchestrator.goals.standing import GoalBooks
     from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
@@ -85,6 +86,13 @@ class Records:
         from sisimpur.shared.store.plan_book import PlanRepository
 
         return PlanRepository(self.db)
+
+    @cached_property
+    def approvals(self) -> PlanApprovals:
+        """Tell which plans wait for the owner's yes."""
+        from sisimpur.agents.orchestrator.board.plan_approval import PlanApprovals
+
+        return PlanApprovals(self.settings.policy.approve.rule, self.plans.plan, self.clock.now)
 
     @cached_property
     def ledger(self) -> Ledger:

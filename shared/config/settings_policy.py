@@ -9,7 +9,7 @@ import pydantic
 from pydantic import Field
 
 from sisimpur.shared.config.settings_part import Dollars, SettingsPart
-from sisimpur.shared.money.token_budget import Caps
+from sisimpur.shared.money.token_budget import Caps, dollars
 from sisimpur.shared.system.log import Level
 
 if TYPE_CHECKING:  # who only looks at money loads no tasks
@@ -87,6 +87,19 @@ class MergeRules(SettingsPart):
         return Policy(self.auto, self.write_tests)
 
 
+class ApprovalRules(SettingsPart):
+    plan: str = Field(default="never", pattern=r"^(never|always|over-\$?\d{1,6}(\.\d{1,2})?)$", examples=["over-2.50"])
+    """Whether a day's plan waits for your `approve plan`: `never`, `always`, or `over-2.50`, above so many dollars."""
+    days: int = Field(strict=True, default=3, ge=1, le=30)
+    """How long it waits. Then its tasks are dropped, and their goals are planned anew."""
+
+    @property
+    def rule(self) -> PlanRule:
+        if self.plan in ("never", "always"):
+            return PlanRule(None if self.plan == "never" else -1, self.days)
+        return PlanRule(dollars(self.plan.removeprefix("over-").removeprefix("$")), self.days)
+
+
 class QaSettings(SettingsPart):
     independent: Literal["fixes", "all", "off"] = "fixes"
     """Where the coder brings its own tests: for which tasks another is written from the words alone, to be compared."""
@@ -149,6 +162,14 @@ class EventSettings(SettingsPart):
 
 
 @dataclass(frozen=True)
+class PlanRule:
+    """Which plans wait for the owner's yes (config/policy.yaml, `approve`)."""
+
+    over: int | None = None  # nano-dollars: a plan that will probably cost more waits; None: none does
+    days: int = 3  # how long
+
+
+@dataclass(frozen=True)
 class UpkeepRules:
     """The owner's (config/policy.yaml, `upkeep`)."""
 
@@ -170,6 +191,8 @@ class PolicyFile(SettingsPart):
     """How often a task is tried."""
     merge: MergeRules = MergeRules()
     """What may be merged without you."""
+    approve: ApprovalRules = ApprovalRules()
+    """What begins only with your yes."""
     qa: QaSettings = QaSettings()
     """How tests are written."""
     goals: GoalSettings = GoalSettings()

@@ -196,6 +196,7 @@ class Card:
     waits: str = ""  # what has to happen elsewhere before it is begun
     no_model: str = ""  # why none is asked for it now, although one is for others
     waived: frozenset[str] = frozenset()  # tasks that it names and begins without: the owner's word
+    unapproved: bool = False  # its plan waits for the owner's yes
 
     @property
     def is_at_work(self) -> bool:
@@ -303,8 +304,7 @@ def waits_for(card: Card, board: Board) -> str:
         return elsewhere
     for other in awaited(card, board):
         kind = "waits for" if other in card.spec.depends_on else "has its turn after"
-        found = board.card(other)
-        return f"{kind} {other} ({found.state if found else State.GONE}){', which is stuck' * (other in board.stuck)}"
+        return f"{kind} {other} ({_state(other, board)}){', which is stuck' * (other in board.stuck)}"
     return _in_the_way(card.spec, board)
 
 
@@ -335,7 +335,7 @@ def _stuck_on(card: Card, board: Board) -> Obstacle | None:
             return Obstacle(f"depends on {needed}, which does not exist", needed)
         if state is State.FAILED:
             return Obstacle(f"needs the change of {needed}, which lies in failed/", needed)
-    return None
+    return Obstacle("its plan waits for your yes") if card.unapproved else None
 
 
 def _in_the_way(spec: TaskSpec, board: Board) -> str:

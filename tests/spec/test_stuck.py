@@ -213,7 +213,7 @@ def test_circles_are_those_who_wait_for_each_other(waits: dict[str, list[str]], 
 def test_a_circle_of_thousands_is_found_at_once_and_told_once_with_its_number() -> None:
     board = ring(3_000)
     (told,) = told_once(stuck_tasks(Snapshot(board, (), {})))
-    assert told.task == "t00000" and told.circle == tuple(sorted(board.by_id))
+    assert told.task == "t00000" and told.together == tuple(sorted(board.by_id))
     assert "its dependencies form a circle (t00000, t00001, t00002, t00003, t00004 and 2995 more)" in told.words
 
 

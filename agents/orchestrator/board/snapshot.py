@@ -38,9 +38,9 @@ class BoardFacts:
     """What counts besides the folders and their history. `vision`: what is wanted, proposals of ours among it.
 
     `commit_at` asks our mirror for a reference; `at_the_gates`: what the merge policy decides on; `used`: by these
-    tasks; `writing`: turns in which QA wrote a task's tests. `no_share`: why no model is asked for upkeep now. `shown`:
-    of what is over and lies where history put it, these have a card too, for whoever shows them; None: all. The rest as
-    in Board and Card.
+    tasks; `writing`: turns in which QA wrote a task's tests; `unapproved`: as in PlanApprovals. `no_share`: why no
+    model is asked for upkeep now. `shown`: of what is over and lies where history put it, these have a card too, for
+    whoever shows them; None: all. The rest as in Board and Card.
     """
 
     vision: Vision | None
@@ -53,6 +53,7 @@ class BoardFacts:
     writing: Callable[[TaskRecord], int] = lambda _: 0
     backed_off: Mapping[str, str] = field(default_factory=dict)
     waits: Mapping[str, str] = field(default_factory=dict)
+    unapproved: Callable[[Iterable[TaskRecord]], Mapping[str, str]] = lambda _: {}
     busy: frozenset[str] = frozenset()
     free_workers: int = 1
     held: str = ""
@@ -95,10 +96,13 @@ def _cards(
     moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
     reasons = {id_: why for id_, why in facts.backed_off.items() if id_ not in moved}
     reasons |= dict.fromkeys(doubles, "it has two files")
+    unapproved = facts.unapproved(known.values())
     for id_, file in filed.items():
         card = _card(file, known.get(id_), facts, reasons.get(id_, ""))
         if _too_early(card, known):
             card = replace(card, unwanted=MORE_TO_DO)
+        if id_ in unapproved:
+            card = replace(card, unapproved=True, unwanted=card.unwanted or unapproved[id_])
         yield replace(card, no_model=facts.no_share) if is_upkeep(id_) else card
 
 

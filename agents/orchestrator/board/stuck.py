@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from sisimpur.agents.orchestrator.board.plan_approval import unapproved
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.shared.model.lifecycle import Obstacle, State
 from sisimpur.shared.model.text import few
@@ -20,10 +21,10 @@ class StuckTask:
     title: str
     why: str
     since: str  # YYYY-MM-DD HH:MM
-    on: str = ""  # the task that it is stuck on; empty: its dependencies form a circle
+    on: str = ""  # the task that it is stuck on; empty: it is none
     ways: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()  # tasks that wait for it in turn
-    circle: tuple[str, ...] = ()  # all that wait for each other, this one among them
+    together: tuple[str, ...] = ()  # all that wait for each other, or for one word; this one among them
 
     @property
     def words(self) -> str:
@@ -41,22 +42,22 @@ def stuck_tasks(seen: Snapshot) -> tuple[StuckTask, ...]:
 def _stuck(task: str, found: Obstacle, seen: Snapshot) -> StuckTask:
     card = seen.board.card(task)
     title = card.spec.title if card and card.spec else task
-    circle = () if found.on else seen.board.circle_of.get(task, ())
+    together = () if found.on else seen.board.circle_of.get(task) or unapproved(seen.board)
     return StuckTask(
         task,
         title,
-        f"{found.why} ({few(circle, MOST_NAMED)})" if circle else found.why,
+        f"{found.why} ({few(together, MOST_NAMED)})" if together else found.why,
         _since(task, found.on, seen),
         found.on,
         tuple(_ways(task, found.on, seen)),
-        _behind(task, seen) if not circle or circle[0] == task else (),
-        circle,
+        _behind(task, seen) if not together or together[0] == task else (),
+        together,
     )
 
 
 def told_once(stuck: Iterable[StuckTask]) -> tuple[StuckTask, ...]:
-    """Of each circle one task, which names the others."""
-    return tuple(one for one in stuck if not one.circle or one.circle[0] == one.task)
+    """Of those that are stuck together one, which names the others."""
+    return tuple(one for one in stuck if not one.together or one.together[0] == one.task)
 
 
 def _behind(task: str, seen: Snapshot) -> tuple[str, ...]:
@@ -65,6 +66,9 @@ def _behind(task: str, seen: Snapshot) -> tuple[str, ...]:
 
 
 def _ways(task: str, on: str, seen: Snapshot) -> Iterator[str]:
+    card = seen.board.card(task)
+    if card and card.unapproved and task not in seen.board.circle_of:
+        yield "approve plan"
     yield f"unblock {task}"
     yield f"cancel {task}"
     other = seen.board.card(on)

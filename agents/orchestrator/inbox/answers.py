@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sisimpur.agents.orchestrator.board.plan_approval import PLAN
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.evidence import Finding
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, awaited, owner_moved, waits_for
@@ -70,12 +71,13 @@ def destination(word: Literal["reject", "retry", "cancel"], task: str, source: S
 
 
 def begins_without(card: Card, board: Board) -> tuple[str, ...]:
-    """The tasks that it would not wait for any more. Misconfigured: it waits for none, or for what ends by itself."""
+    """What it would not wait for any more. Misconfigured: it waits for nothing, or for what ends by itself."""
     if card.state is not State.BACKLOG or card.spec is None:
         raise Misconfigured(f"{card.id} lies in {card.state}/ and waits for no other task")
     needed = card.spec.depends_on if card.waits else ()  # all of it is done, but on a branch that has not landed
-    if found := tuple(id_ for id_ in (awaited(card, board) or needed) if id_ not in card.waived):
-        return found
+    found = tuple(id_ for id_ in (awaited(card, board) or needed) if id_ not in card.waived)
+    if card.unapproved or found:
+        return (*found, *((PLAN,) if card.unapproved else ()))
     if why := waits_for(card, board):
         raise Misconfigured(f"{card.id} {why}: that ends without you")
     raise Misconfigured(f"{card.id} waits for no other task: it begins when its turn comes")

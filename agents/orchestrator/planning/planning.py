@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sisimpur.agents.orchestrator.board.plan_approval import unapproved
 from sisimpur.agents.orchestrator.board.session import AgentRuns
-from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
+from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks, told_once
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
 from sisimpur.agents.orchestrator.integration.feature_branches import Apart, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, planner_heard
@@ -254,11 +255,14 @@ class _DayPlanning:
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
             words=tuple(_with_task(word, self.of.books.spec) for word in words),
-            stuck=tuple(
-                f"{one.task} ({one.title}): {one.words}" for one in told_once(stuck_tasks(self.of.files.page.seen()))
-            ),
+            stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in told_once(self._lost())),
             figures=tuple(self._figures(goals)),
         )
+
+    def _lost(self) -> Iterator[StuckTask]:
+        """What is stuck for a reason that a plan can help: no word of the owner is waited for."""
+        seen = self.of.files.page.seen()
+        return (one for one in stuck_tasks(seen) if one.task not in unapproved(seen.board))
 
     def _figures(self, goals: Goals) -> Iterator[str]:
         """A line of each goal that was measured, or that somebody has read to its end."""
