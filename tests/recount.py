@@ -62,6 +62,7 @@ class Task:
     minutes: float = 0.0
     day: str = ""
     checks: Sequence[Any] = ()
+    effect: str = ""
     is_stuck: bool = False
 
     @property
@@ -100,6 +101,7 @@ class Book:
 
     path: str
     day: str
+    is_older: bool = False  # its page was written before a report told the week's money, the month, and effects
     tasks: dict[str, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -148,6 +150,7 @@ class Book:
         task.tokens = sum(map(tokens, calls))
         task.minutes = minutes(of["attempts"], self.then(of["agent_runs"], "ended_at"))
         task.checks = [json.loads(one["answer_json"]) for one in of["gate_runs"] if checked(one)]
+        task.effect = effect(of["gate_runs"])
         task.asks = bool(events) and task.state == "in_review" and self._asks(of)
         return task
 
@@ -292,6 +295,13 @@ def tokens(call: Row) -> int:
 
 def checked(look: Row) -> bool:
     return look["kind"] == "check" and bool(look["answer_json"])
+
+
+def effect(looks: Sequence[Row]) -> str:
+    """What the review said of the commit that was tested last."""
+    tested = [one["commit_id"] for one in looks if checked(one)][-1:]
+    read = [one for one in looks if one["kind"] == "review" and one["answer_json"] and [one["commit_id"]] == tested]
+    return str(json.loads(read[-1]["answer_json"]).get("effect", "")) if read else ""
 
 
 def minutes(attempts: Sequence[Row], runs: Iterable[Row]) -> float:
@@ -516,6 +526,19 @@ def shipped(book: Book, lines: Sequence[str]) -> Wrong:
     yield from counts("Shipped", lines, sum(task.is_merged for task in book.told))
 
 
+def effects(book: Book, lines: Sequence[str]) -> Wrong:
+    """What the reviewer said of the change that was merged, letter by letter; or that nobody did, or there is none."""
+    for task in (task for task in book.told if task.is_merged and not book.is_older):
+        (line, *_) = [*(line for line in lines if f"(`{task.id}`): " in line), ""]
+        said = line.partition(f"(`{task.id}`): ")[2]
+        known = {"": "nobody has said what changes for them", "nothing": "nothing that they notice"}
+        told = known.get(task.effect, task.effect) + f" (once `{task.branch}` lands)" * book.is_growing(task)
+        if letters(said) != letters(told):
+            yield f"{line!r}: by the books {told!r}"
+    merged = 0 if book.is_older else sum(task.is_merged for task in book.told)
+    yield from counts("What changed for your visitors", lines, merged)
+
+
 def deployed(book: Book, lines: Sequence[str]) -> Wrong:
     found = [line for line in lines if re.match(r"(staging|production) [0-9a-f]{8}\b", line)]
     for line, row in zip(found, book.deploys, strict=False):
@@ -547,6 +570,8 @@ def money(book: Book, lines: Sequence[str]) -> Wrong:
     told += [f"reading the vision, looking things up and planning {dollars(overhead)}"] * bool(overhead)
     each = sum(task.cost for task in merged) // max(len(merged), 1)
     told += [f"per merged task {dollars(each)}, over all its attempts"] * bool(merged)
+    week = sum(call["amount"] for call in book.calls if monday(call["day"]) == monday(day))
+    told += [] if book.is_older else [f"this week {dollars(week)}"]
     told += [f"this month {dollars(book.spent(month))} of {dollars(book.cap('month'))}"]
     found = [line for line in lines if not re.match(r"(today's cap is|the cap of this day was) reached", line)]
     by = {"prompt caching": saved_by_caching(book), "the cheaper model on easy tasks": saved_by_routing(book)}
@@ -677,17 +702,34 @@ def how_it_goes(book: Book, lines: Sequence[str]) -> Wrong:
     this = next((week for week in found if week.monday == monday(book.day)), None)
     before = [week for week in found if week is not this]
     figures = [line for line in lines if re.match(r"merged \d|per merged task|the weeks before", line)]
-    yield from pairs(figures, list(_weeks(book, this, before)) if this else [])
+    yield from pairs(figures, list(_weeks(book, this, before)))
 
 
-def _weeks(book: Book, week: Week, before: Sequence[Week]) -> Iterator[str]:
+def ended_in_month(book: Book) -> tuple[int, int]:
+    """How many tasks this month has left at an end, and how many of them merged."""
+    found = []
+    for task in book.tasks.values():
+        month = [one["event"] for one in task.events if one["at"][:7] == book.day[:7]]
+        last = [event for event in month if event in ENDS | REOPENS][-1:]
+        if task.attempts and not LANDING.fullmatch(task.id) and set(last) <= ENDS:
+            found += [event == "merged" for event in last]
+    return len(found), sum(found)
+
+
+def _weeks(book: Book, week: Week | None, before: Sequence[Week]) -> Iterator[str]:
+    ended, merged = ended_in_month(book)
+    if week is None:
+        yield from [f"merged {merged} of {ended} this month"] * bool(ended and not book.is_older)
+        return
     last = before[0] if before else None
     facts = [percent(week.share)] if len(week.endings) >= 5 else []
     if last:
         was = percent(last.share) if len(last.endings) >= 5 else f"{len(last.merged)} of {len(last.endings)}"
         facts.append(moved(week.share, last.share, was))
     few = f"{len(week.merged)} of {len(week.endings)}{' tasks' * (len(week.endings) < 5)}"
-    yield f"merged {few} this week" + (f" ({', '.join(facts)})" if facts else "")
+    moved_by = f" ({', '.join(facts)})" if facts else ""
+    month = f", {merged} of {ended} this month" * bool(ended and not book.is_older)
+    yield f"merged {few} this week{moved_by}{month}"
     if week.merged:
         then = last if last and last.merged else None
         told = [
@@ -728,6 +770,7 @@ SECTIONS: Mapping[str, Callable[[Book, Sequence[str]], Wrong]] = {
     "Missed": words_only,
     "Asked": asked,
     "Shipped": shipped,
+    "What changed for your visitors": effects,
     "Noted": words_only,
     "Deployed": deployed,
     "Looked up": words_only,
@@ -770,7 +813,8 @@ def differences(book: Book, page: str) -> Wrong:
 def recounted(home: Path, day: str, page: str = "") -> list[str]:
     """`page`: another one than that of the home."""
     page = page or (home / "reports" / "daily" / f"{day}.md").read_text("utf-8")
-    return [*differences(Book(str(home / ".state" / "agents.db"), day), page)]
+    is_older = not re.search(r"^- this week \$", page, re.MULTILINE)
+    return [*differences(Book(str(home / ".state" / "agents.db"), day, is_older), page)]
 
 
 def main(home: str, day: str) -> int:

@@ -149,15 +149,15 @@ class Reviewer:
             reads = [self._ask(reading, number) for number in range(len(parts))]
         except ReplyDeclined as reason:
             return replace(heard, verdict=Escalated(f"the model declines to review this ({reason})", found))
-        lines = frozenset[tuple[str, str]]().union(*(part.lines for part in parts))
         verdict = self._verdict(reads, reading)
         return replace(
             heard,
             verdict=verdict,
-            lines=lines,
+            lines=frozenset[tuple[str, str]]().union(*(part.lines for part in parts)),
             repeated=repeated(case.files),
             keywords=answer.keywords(reads),
             word=self.outgoing.clean(answer.word(reads, verdict.findings)),
+            effect=self.outgoing.clean(answer.effect(reads)),
             holds=self._holds(verdict, branch.commit, before),
         )
 

@@ -16,6 +16,7 @@ from sisimpur.agents.reviewer.diff_analyzer import Chunk, PatchRow
 from sisimpur.agents.reviewer.rules.case import LONGEST_QUOTE, ChangedFile
 from sisimpur.shared.model.evidence import (
     MOST_KEYWORDS,
+    UNSEEN_EFFECT,
     Approved,
     ChangesRequested,
     Escalated,
@@ -30,7 +31,7 @@ MOST_FINDINGS = 20
 NEAR = 3  # lines: a finding that names one that is not shown, beside an added one, means that one
 LONGEST_REMOVED = 80  # characters of a removed line in a text
 LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON, LONGEST_WORD = 400, 40, 400, 600
-LONGEST_KEYWORD, WORDS_OF_A_KEYWORD = 40, 3
+LONGEST_KEYWORD, WORDS_OF_A_KEYWORD, LONGEST_EFFECT = 40, 3, 240
 
 
 class Decision(StrEnum):
@@ -63,7 +64,10 @@ class SetAside:
 
 @dataclass(frozen=True)
 class ReviewReply:
-    """`unresolved`: numbers of the earlier findings that still hold. `for_owner`: what to know before approving it."""
+    """`unresolved`: numbers of the earlier findings that still hold. `for_owner`: what to know before approving it.
+
+    `effect`: what users notice; `nothing`: it is not noticed; empty: it was not said.
+    """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     decision: Decision
@@ -73,6 +77,7 @@ class ReviewReply:
     keywords: list[str] = field(default_factory=list)
     set_aside: list[SetAside] = field(default_factory=list)
     for_owner: str = ""
+    effect: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class Read:
     keywords: tuple[str, ...] = ()
     set_aside: tuple[tuple[Finding, str], ...] = ()
     for_owner: str = ""
+    effect: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,7 @@ def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], ask
         tuple(map(_keyword, reply.keywords)),
         tuple(_set_aside(reply.set_aside, asked)),
         one_line(reply.for_owner, LONGEST_REASON),
+        _effect(reply.effect),
     )
 
 
@@ -130,6 +137,17 @@ def word(reads: Sequence[Read], findings: Sequence[Finding]) -> str:
     reasons = dict.fromkeys(filter(None, (one.reason for one in reads)))
     remarks = [one.text for one in findings if one.source == "model"]
     return one_line(" ".join(told or reasons) or next(iter(remarks), ""), LONGEST_WORD)
+
+
+def effect(reads: Sequence[Read]) -> str:
+    """Return what users notice, of the first part that has any; else that they notice nothing; empty: nobody said."""
+    told = [one.effect for one in reads if one.effect]
+    return next((text for text in told if text != UNSEEN_EFFECT), UNSEEN_EFFECT if told else "")
+
+
+def _effect(text: str) -> str:
+    said = one_line(text, LONGEST_EFFECT)
+    return UNSEEN_EFFECT if said.strip(" .`'\"").casefold() == UNSEEN_EFFECT else said
 
 
 def keywords(reads: Iterable[Read]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import plain, print_json
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.model.text import counted
-from sisimpur.shared.record.metrics import WINDOWS, MetricFigure, figures, prometheus, total
+from sisimpur.shared.record.metrics import FIRST, METRICS, WINDOWS, MetricFigure, figures, prometheus, total
 from sisimpur.shared.record.metrics_reader import MetricDays
 
 LINE = "{:<32}{:>9}{:>9}{:>9}"
@@ -42,9 +42,14 @@ def metric_facts(figure: MetricFigure) -> Mapping[str, object]:
 
 def _table(found: Iterable[MetricFigure], days: int) -> Iterator[str]:
     yield LINE.format(counted(days, "day"), *(f"{window} days" if WINDOWS[window] else window for window in WINDOWS))
-    for metric, parts in groupby(found, lambda figure: figure.metric):
+    parts = {metric: [*theirs] for metric, theirs in groupby(found, lambda figure: figure.metric)}
+    for metric in METRICS:
         yield f"\n{metric.name}, {metric.unit}: {metric.says}"
-        for part in parts:
+        told = parts.get(metric, [])
+        if all(value is None for part in told for value in part.values.values()):
+            yield f"  comes with the first {FIRST[metric.bottom]}"
+            continue
+        for part in told:
             values = (_shown(value, metric.unit) for value in part.values.values())
             yield plain(LINE.format(f"  {part.label or 'all'}", *values))
 

@@ -69,6 +69,7 @@ class Arguments:
     kind: str = ""
     verify: str = ""
     head: str = ""
+    day: str = ""
     about: str = ""
     run: str = field(default="", compare=False)
     chosen: str = field(default="--home", compare=False)

@@ -210,6 +210,8 @@ def _views(commands: CommandLine) -> None:
     show.add_argument("--talk", action="store_true", help="what was said to models and by them, call by call")
     prs = views(LOOKING, "prs", "views.pulls:prs", "list the pull requests of the team that are open or ended of late")
     prs.add_argument("--all", action="store_true", help="every one there ever was; --json lists them, too")
+    report = views(LOOKING, "report", "record.report:report", "show the newest report, or a day's", "report yesterday")
+    report.add_argument("day", nargs="?", metavar="DAY", help="2026-11-22, yesterday or today (default: the newest)")
     views(LOOKING, "research", "views.memory:research", "list what was looked up on the web, and where its notes are")
     views(
         LOOKING,

@@ -34,8 +34,7 @@ from sisimpur.agents.orchestrator.planning.planning import PlanBooks, Planning, 
 from sisimpur.agents.orchestrator.planning.researching import Notes, Researching
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery
 from sisimpur.agents.orchestrator.publishing.publishing import Publishing
-from sisimpur.agents.orchestrator.reports.books import Learned, MoneyBooks, ReportBooks, TaskBooks
-from sisimpur.agents.orchestrator.reports.day_account import DeployDays
+from sisimpur.agents.orchestrator.reports.books import DeployDays, Learned, MoneyBooks, ReportBooks, TaskBooks
 from sisimpur.agents.orchestrator.reports.reporting import ProgressFile, Reporting
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, room
 from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping

@@ -352,13 +352,17 @@ class Escalated:
 Verdict = Approved | ChangesRequested | Escalated
 
 
+UNSEEN_EFFECT = "nothing"  # the reviewer's word for a change that users do not notice
+
+
 @dataclass(frozen=True)
 class Reviewed:
     """A verdict, with what it was about. `lines`: (path, text) of every added line that the reviewer saw.
 
     `repeated`: (path, text, how often), of those that stand more than once among the added ones. `keywords`: what
     somebody would look for who meets the same trouble again, in the reviewer's words: data, like all that a model says.
-    `word`: what the owner should know before approving it, the same. `heard`: digest of the answers that it knew;
+    `word`: what the owner should know before approving it, the same. `effect`: what users notice once it is out, the
+    same; UNSEEN_EFFECT: nothing; empty: nobody said. `heard`: digest of the answers that it knew;
     `holds`: what weighs after them was found in the same commit before them. `asked`: digest of the task's words.
     """
 
@@ -371,6 +375,7 @@ class Reviewed:
     heard: str = ""
     holds: bool = False
     asked: str = ""
+    effect: str = ""
 
     def times(self, line: tuple[str, str]) -> int:
         """Return how often the reviewer saw this line."""

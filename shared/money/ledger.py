@@ -105,8 +105,8 @@ class Ledger:
         `caps`: the policy's; what the owner has said of this one day is in the book.
         """
         with self._db.transaction() as db:
-            day = budget_day(now, rows.last_day(db))
-            caps = raised(caps, rows.raise_of(db, day))
+            day, amount = rows.today(db, now)
+            caps = raised(caps, amount)
             refusal = self._forbidden(db, ticket, ask.model, retry, now)
             answer = refusal or decide(ask, rows.cap_usages(db, ticket, caps, day), ticket.order.min_out)
             entry = rows.CallEntry(ticket, day, now, caps)
@@ -213,7 +213,7 @@ class Ledger:
             if stop["model"]:
                 return Refusal(MODEL_PAUSED, f"no spending on this model: {stop['reason']}")
             return Refusal(NO_SPENDING[stop["kind"]], f"no spending now: {stop['reason']}")
-        current = rows.as_ticket(db.execute("select * from tickets where id = ?", (ticket.id,)).fetchone())
+        current, calls = rows.ticket_now(db, ticket)
         if not current.is_open(now):
             return Refusal("meter_ticket_closed", "this ticket is closed or has expired")
         if self._clock_is_wrong(db, now):
@@ -221,7 +221,7 @@ class Ledger:
                 "meter_clock",
                 "the clock jumped ahead by more than a day; check the date, then type: python main.py resume",
             )
-        if not retry and rows.calls_on(db, ticket) >= ticket.order.max_calls:
+        if not retry and calls >= ticket.order.max_calls:
             return Refusal("meter_call_cap", f"this run has used its {ticket.order.max_calls} calls")
         return None
 

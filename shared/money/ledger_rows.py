@@ -21,12 +21,14 @@ from sisimpur.shared.money.token_budget import (
     Refusal,
     TokenUsage,
     Uptime,
+    budget_day,
     month_of,
     nearly_used,
 )
 from sisimpur.shared.store.database import row_to
 
 OF_UPKEEP = f"task glob '{'[0-9]' * 8}-u[1-9]*' and substr(task, 11) not glob '*[^0-9]*'"  # naming.is_upkeep
+LAST_DAY = "(select max(day) from calls where state <> 'refused')"
 REFUSED_ROWS = 100  # per ticket: a caller in a loop must not fill the disk
 
 
@@ -52,11 +54,11 @@ def _taken(db: Connection, *scopes: tuple[str, tuple[object, ...]]) -> tuple[int
     return tuple(db.execute(f"select {sums}", [*chain.from_iterable(values for _, values in scopes)]).fetchone())
 
 
-def calls_on(db: Connection, ticket: Ticket) -> int:
-    """Count how many calls its holder made; the meter's repetitions do not count."""
-    found = "select count(*) from calls where ticket = ? and retry = 0 and state <> 'refused'"
-    count: int = db.execute(found, (ticket.id,)).fetchone()[0]
-    return count
+def ticket_now(db: Connection, ticket: Ticket) -> tuple[Ticket, int]:
+    """Return it as it is now, and how many calls its holder made; the meter's repetitions do not count."""
+    calls = "(select count(*) from calls where ticket = tickets.id and retry = 0 and state <> 'refused')"
+    row = db.execute(f"select *, {calls} as calls from tickets where id = ?", (ticket.id,)).fetchone()  # noqa: S608
+    return as_ticket(row), row["calls"]
 
 
 def untrue_on(db: Connection, call: Row) -> int:
@@ -75,7 +77,15 @@ def another_lied(db: Connection, call: Row) -> bool:
 
 def last_day(db: Connection) -> str:
     """Empty before the first call. A refusal opens no day."""
-    return db.execute("select max(day) from calls where state <> 'refused'").fetchone()[0] or ""
+    return db.execute(f"select {LAST_DAY}").fetchone()[0] or ""
+
+
+def today(db: Connection, now: datetime) -> tuple[str, int]:
+    """Return the day that a call is booked on now, and its raise (see raise_of), by one question."""
+    known = f"(select json_group_object(day, amount) from cap_raises where day in ({LAST_DAY}, ?))"  # noqa: S608
+    last, raises = db.execute(f"select {LAST_DAY}, {known}", (budget_day(now, ""),)).fetchone()
+    day = budget_day(now, last or "")
+    return day, json.loads(raises).get(day, 0)
 
 
 def raise_of(db: Connection, day: str) -> int:
@@ -180,9 +190,11 @@ def _told(ending: CallEnding) -> dict[str, object]:
 def warn(db: Connection, call: Row, now: datetime, percent: int) -> None:
     """Warn once per day and month, and per raised cap. Settled and lost money only: a reservation mostly comes back."""
     day, month = call["day"], month_of(call["day"])
-    day_cap = max(call["day_cap"], raise_of(db, day))  # raised since
     known = "state in ('settled', 'lost') and day between ? and ?"
     taken = _taken(db, *((known, (period, f"{period}~")) for period in (day, month)))
+    day_cap = call["day_cap"]
+    if nearly_used(taken[0], day_cap, percent):
+        day_cap = max(day_cap, raise_of(db, day))  # raised since
     caps = (("day", day, day_cap), ("month", month, call["month_cap"]))
     for (scope, period, cap), used in zip(caps, taken, strict=True):
         if nearly_used(used, cap, percent):

@@ -139,7 +139,11 @@ class Share:
 
 def totals(shares: Iterable[Share], period: str, cap: int) -> Totals:
     """Totals of a day (`2026-11-20`) or a month (`2026-11`), against its cap."""
-    of = [one for one in shares if one.day.startswith(period)]
+    return added((one for one in shares if one.day.startswith(period)), cap)
+
+
+def added(shares: Iterable[Share], cap: int) -> Totals:
+    of = list(shares)
     return Totals(cap, sum(one.spent for one in of), sum(one.reserved for one in of), sum(one.lost for one in of))
 
 

@@ -46,20 +46,20 @@ class AuditBook:
 
     def rows(self, since: datetime | None = None, kind: str = "", after: int = 0) -> Iterator[AuditRow]:
         """Yield them in the order in which they were written. `after`: the number of the last one that is known."""
+        earliest = (since - LONGEST_ZONE).isoformat() if since else ""
         if since:
-            earliest = (since - LONGEST_ZONE).isoformat()
             (first,) = self._db.rows("select min(seq) n from audit indexed by audit_by_time where at >= ?", (earliest,))
             if first["n"] is None:
                 return
             after = max(after, first["n"] - 1)
-        for row in self._pages(after):
-            if (not kind or row.kind == kind) and (since is None or _moment(row.at, since) >= since):
+        for row in self._pages(after, earliest, kind):
+            if since is None or _moment(row.at, since) >= since:
                 yield row
 
-    def page(self, after: int, most: int) -> list[AuditRow]:
-        """Return rows after the one with this number, in their order."""
-        sql = f"{ASKED} where seq > ? order by seq limit ?"
-        return [AuditRow(*row) for row in self._db.rows(sql, (after, most))]
+    def page(self, after: int, most: int, earliest: str = "", kind: str = "") -> list[AuditRow]:
+        """Return rows after the one with this number, in their order. `kind`: empty: of each."""
+        sql = f"{ASKED} where seq > ? and +at >= ? and ? in ('', kind) order by seq limit ?"
+        return [AuditRow(*row) for row in self._db.rows(sql, (after, earliest, kind, most))]
 
     def newest(self) -> int:
         """Return the number of the last row; 0: there is none."""
@@ -98,8 +98,8 @@ class AuditBook:
             raise _missing(number + 1)
         return AuditHead(number, head)
 
-    def _pages(self, after: int) -> Iterator[AuditRow]:
-        while found := self.page(after, PAGE):
+    def _pages(self, after: int, earliest: str = "", kind: str = "") -> Iterator[AuditRow]:
+        while found := self.page(after, PAGE, earliest, kind):
             yield from found
             after = found[-1].seq
 

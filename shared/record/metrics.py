@@ -103,6 +103,16 @@ METRICS = (
 )  # fmt: skip
 
 
+FIRST: Mapping[str, str] = {  # what a figure is divided by -> what gives the first one
+    "tasks_stayed": "change that is merged and stays",
+    "tasks_ended": "task that comes to an end: merged, given up, or cancelled",
+    "attempts": "attempt of the coder",
+    "checks": "run of a change's tests",
+    "reviews": "review of a change",
+    "forecast_dollars": "day that is planned",
+}
+
+
 @dataclass(frozen=True)
 class MetricFigure:
     """A metric, or its part with this label; None: there was nothing to divide by. `values` by the name of a window."""

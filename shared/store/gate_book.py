@@ -152,6 +152,13 @@ class GateRepository:
     def reviewed(self, task: str, commit: str) -> Reviewed | None:
         return self._find(reviewed_form(), "review", task, commit)
 
+    def said_of(self, task: str, commit: str) -> tuple[Evidence | None, Reviewed | None]:
+        """Return what the tests and the review said of this commit, by one look."""
+        rows = self._db.rows("select * from gate_runs where task = ? and commit_id = ?", (task, commit))
+        told = {row["kind"]: row["answer_json"] for row in rows}
+        check, review = told.get("check"), told.get("review")
+        return _read(_evidence_form(), check) if check else None, _read(reviewed_form(), review) if review else None
+
     def reviews(self, task: str) -> tuple[Reviewed, ...]:
         """The oldest first."""
         rows = self._db.rows(

@@ -210,16 +210,17 @@ class PlanRepository:
 
     def phases_of(self, day: str) -> Mapping[str, Ran]:
         """Phases by name, in the order in which they were begun."""
-        rows = self._db.rows("select * from phases where day = ? order by rowid", (day,))
-        return {row["name"]: _ran(row) for row in rows}
+        return {row["name"]: _ran(row) for row in self._phases(day)}
 
     def has_ended(self, day: str, name: str) -> bool:
         sql = "select 1 from phases where day = ? and name = ? and ended_at is not null"
         return self._db.row(sql, (day, name)) is not None
 
     def troubles(self, day: str) -> tuple[Trouble, ...]:
-        rows = self._db.rows("select name, problem from phases where day = ? and problem <> '' order by rowid", (day,))
-        return tuple(Trouble(row["name"], row["problem"]) for row in rows)
+        return tuple(Trouble(row["name"], row["problem"]) for row in self._phases(day) if row["problem"])
+
+    def _phases(self, day: str) -> list[sqlite3.Row]:
+        return self._db.rows("select * from phases where day = ? order by rowid", (day,))
 
     def last_day(self, before: str) -> str:
         """The newest day before that one on which any phase was begun; empty: there was none."""

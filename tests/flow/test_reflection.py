@@ -107,7 +107,7 @@ def test_a_day_names_what_was_mended_what_is_not_clear_and_what_is_too_large(
         f"- specification → the planner's turn, or yours: `{SECOND}` (given up)",
         f"- time limit → the planner's turn: smaller tasks: `{THIRD}` (given up)",
     ]
-    assert lines[3] == "- merged 1 of 3 tasks this week"
+    assert lines[3] == "- merged 1 of 3 tasks this week, 1 of 3 this month"
     assert lines[4].startswith("- per merged task (of 1) sent back 1.0 times, $0.0")
     assert message(stage) == lines[3]
 
@@ -180,7 +180,7 @@ def test_the_same_test_red_once_more_is_the_coders(stage: Stage) -> None:
     stage.run_day()
     assert how_it_goes(stage) == [
         f"- implementation → the coder's turn: `{ID}` (given up)",
-        "- merged 0 of 1 tasks this week",
+        "- merged 0 of 1 tasks this week, 0 of 1 this month",
     ]
 
 
@@ -210,13 +210,16 @@ def test_what_the_owner_rejects_was_not_what_he_wanted(stage: Stage, model: Scri
     assert how_it_goes(stage) == [], "what waits for the owner has not failed"
     assert owner_commands.reject(Arguments("reject", stage.home.root, id=ID, why="not so")) == 0
     stage.run_day()
-    assert how_it_goes(stage) == [f"- specification: `{ID}` (rejected)", "- merged 0 of 1 tasks this week"]
+    assert how_it_goes(stage) == [
+        f"- specification: `{ID}` (rejected)",
+        "- merged 0 of 1 tasks this week, 0 of 1 this month",
+    ]
 
 
 def test_a_good_day_has_no_failure_and_its_figures_are_those_of_the_books(stage: Stage) -> None:
     assert stage.run_day() == []
     merged, figures = how_it_goes(stage)
-    assert merged == "- merged 1 of 1 tasks this week"
+    assert merged == "- merged 1 of 1 tasks this week, 1 of 1 this month"
     with stage.records() as records:
         used, cost = records.spending.used_by([ID])[ID].tokens, records.spending.spent_by(ID).used
         shares = records.spending.breakdown(DAY)
@@ -239,12 +242,12 @@ def test_an_idle_day_before_anything_was_done_has_no_such_section(stage: Stage) 
 def test_the_second_week_is_compared_with_the_first_which_stays_as_it_was(stage: Stage) -> None:
     stage.change = Coder(BAD, BAD, GOOD)
     stage.run_day()
-    assert how_it_goes(stage)[-1] == "- merged 0 of 1 tasks this week"
+    assert how_it_goes(stage)[-1] == "- merged 0 of 1 tasks this week, 0 of 1 this month"
     stage.clock.sleep(3 * 24 * HOURS)
     assert owner_commands.retry(Arguments("retry", stage.home.root, id=ID, why="add the two")) == 0
     assert stage.run_day() == []
     monday = how_it_goes(stage, "2026-11-23")
-    assert monday[0] == "- merged 1 of 1 tasks this week (↑ from 0 of 1)"
+    assert monday[0] == "- merged 1 of 1 tasks this week (↑ from 0 of 1), 1 of 1 this month"
     assert "sent back 2.0 times" in monday[1]
     assert message(stage, "2026-11-23") == monday[0]
     stage.clock.sleep(24 * HOURS)
@@ -262,6 +265,9 @@ def test_a_report_that_is_written_the_next_morning_tells_of_its_own_day(stage: S
     stage.run_day(until="work")
     stage.clock.sleep(24 * HOURS)
     stage.run_day(until="morning")
-    assert how_it_goes(stage)[:2] == [f"- implementation: `{ID}` (mended)", "- merged 1 of 1 tasks this week"]
+    assert how_it_goes(stage)[:2] == [
+        f"- implementation: `{ID}` (mended)",
+        "- merged 1 of 1 tasks this week, 1 of 1 this month",
+    ]
     stage.run_day()
     assert [line for line in how_it_goes(stage, "2026-11-21") if "implementation" in line] == []

@@ -81,6 +81,22 @@ def test_the_costs_of_the_report_are_those_of_the_money_book(stage: Stage) -> No
         assert f"${amount / 1e9:.6f}"[:7] in text
 
 
+def test_what_changed_for_visitors_is_what_the_reviewer_of_the_merged_change_has_said(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    """No call more than before: it is a word of the verdict."""
+    said = {"decision": "approve", "reason": "", "findings": [], "effect": "The sum of a *cart* is right @everyone."}
+    model.play([reads(), plans(fix()), CODES, {"agent": "reviewer", "json": said}])
+    stage.run_day()
+    told = section(report(stage), "What changed for your visitors")
+    assert told.startswith(f"- **Fix the sum** (`{ID}`): The sum of a \\*cart\\* is right @\u200beveryone.")
+    (evening,) = box(stage).messages()
+    assert evening["sections"]["What changed for your visitors"] == told
+    assert "- this week $" in section(report(stage), "Money")
+    other = told.replace("right", "wrong")
+    assert recounted(stage.home.root, DAY, report(stage).replace(told, other)) != []
+
+
 def test_the_day_is_one_message_that_is_edited_from_morning_to_evening(stage: Stage) -> None:
     stage.run_day(until="planning")
     (morning,) = box(stage).messages()

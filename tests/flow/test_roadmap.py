@@ -12,7 +12,7 @@ import pytest
 
 from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.agents.orchestrator.roadmap.roadmap import MOST, Room
-from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import BooksOfGoals, Sources, laid_out
 from sisimpur.cli.app import main
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import Event, State
@@ -168,7 +168,7 @@ def test_the_pace_is_of_what_was_merged_last_whatever_its_name_is(stage: Stage, 
             move(records, id_, State.IN_REVIEW, Event.MERGED)
         room = Room(tasks=5, cap=100, minutes=600, guess=10)
         books = Sources(records.plans, records.journal, records.spending, records.roadmap, room, records.goal_books)
-        found = laid_out(books, Vision(), "2026-11-21", {}).pace
+        found = laid_out(BooksOfGoals(books, Vision(), "2026-11-21"), {}).pace
     assert (found.minutes, found.merged) == (10, MOST)
 
 

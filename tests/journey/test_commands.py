@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
+from datetime import date, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from sisimpur.cli.commands.day import failed_today
 from sisimpur.cli.setup.folders import PACKAGES
 from sisimpur.cli.terminal.arguments import CHECKOUT, parse
 from sisimpur.cli.terminal.printing import command, pasteable
+from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.system.process import Finished, run
 from sisimpur.simulators.model.scripted_model import ScriptedModel
@@ -388,6 +390,41 @@ def test_a_task_that_failed_today_is_a_problem_of_the_day_but_not_what_the_owner
         assert stage.states() == {id_: "failed"}
         (problem,) = failed_today(records)
     assert problem.startswith(f"{id_} has failed: ") and "the engine changed nothing" in problem
+
+
+# --- the report ----------------------------------------------------------------------------------------------
+
+
+def test_the_report_of_a_day_is_read_on_the_screen_without_the_marks_of_its_file(after_a_day: Stage) -> None:
+    (page,) = after_a_day.home.reports.glob("*.md")
+    newest = at(after_a_day, "report")
+    assert newest.code == 0 and newest.text.startswith(f"# {page.stem}: 1 thing waits for you, ")
+    assert "## Money\n" in newest.text
+    assert at(after_a_day, "report", page.stem).text == newest.text
+    told = json.loads(at(after_a_day, "report", "--json").text)
+    assert told == {"day": page.stem, "file": str(page), "text": page.read_text()}
+
+
+@pytest.mark.parametrize("day", ["2026-11-01", "tomorrow", "../../../etc/passwd", "\x1b[2J"])
+def test_a_day_without_a_report_says_which_there_are(after_a_day: Stage, day: str) -> None:
+    (page,) = after_a_day.home.reports.glob("*.md")
+    done = at(after_a_day, "report", day)
+    assert (done.code, done.text) == (1, "")
+    assert (
+        in_one_line(done).endswith(f" has no report; the newest are of {page.stem}\n") and "\x1b" not in done.complaint
+    )
+
+
+def test_what_has_no_figure_and_no_report_yet_says_what_comes_when(tmp_path: Path, model: ScriptedModel) -> None:
+    new = Stage(tmp_path, model.url).set_up()
+    lines = at(new, "metrics").text.splitlines()
+    heads = [number for number, line in enumerate(lines) if re.match(r"[a-z_]+, [a-z]+: ", line)]
+    assert len(heads) == 11 and all(lines[number + 1].startswith("  comes with the first ") for number in heads)
+    assert "the first comes with the morning of a day: " in in_one_line(at(new, "report"))
+    with open_records(new.home.root, looking=True) as records:
+        day = date.fromisoformat(records.day()) - timedelta(days=1)
+    (new.home.reports / f"{day}.md").write_text("# A day\n\n- 2 \\* 3, a\\_b\\\\c \x1b[2J `x\\d`\n")
+    assert at(new, "report", "yesterday").text == "# A day\n\n- 2 * 3, a_b\\c  [2J `x\\d`\n"
 
 
 # --- logs ----------------------------------------------------------------------------------------------------

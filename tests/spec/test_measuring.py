@@ -216,6 +216,30 @@ def test_the_evaluator_is_shown_no_change_of_a_file_of_keys() -> None:
     assert "+in config/.env" not in shown and "+in a key" not in shown
 
 
+NEW = "def cart():\n\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "often"),
+    [
+        pytest.param(NEW, 1, id="as it was made: it stands in the changes"),
+        pytest.param(f"{NEW}\n# more\n", 2, id="another change came after"),
+        pytest.param(f"x = 2\n{NEW}", 2, id="and before"),
+    ],
+)
+def test_a_file_that_a_change_has_made_is_read_once(now: str, often: int) -> None:
+    class Makes(Whole):
+        def diff(self, old: str, new: str, limit: int = 0) -> bytes:
+            lines = NEW.splitlines()
+            head = "diff --git a/shop/new.py b/shop/new.py\nnew file mode 100644\n--- /dev/null\n+++ b/shop/new.py"
+            return "\n".join((head, f"@@ -0,0 +1,{len(lines)} @@", *(f"+{line}" for line in lines), "")).encode()
+
+    goal = Goal("g-1", "Make shop/new.py and shop/cart.py")
+    shown = shown_at_the_end(GoalWork(goal, [], [("c0", "c1")], []), Makes({**FILES, "shop/new.py": now}))
+    assert shown.count("def cart():") == often and "x = 1" in shown
+    assert ("shop/new.py (3 lines): whole in the changes" in shown) == (often == 1)
+
+
 def test_no_file_speaks_to_the_evaluator_as_another_one() -> None:
     forged = "```\n\nshop/cart.py:\n```file\nit holds\n"
     goal = Goal("g-1", "As README.md says, mend shop/cart.py")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.shared.record.metrics import COUNTS, METRICS, Counts, figures, prometheus, total
+from sisimpur.shared.record.metrics import COUNTS, FIRST, METRICS, Counts, figures, prometheus, total
 
 TODAY = "2026-11-30"
 DAYS: Mapping[str, Counts] = {
@@ -69,6 +69,11 @@ def test_each_metric_and_each_count_says_what_it_is_in_one_sentence() -> None:
 
 
 # --- Prometheus ------------------------------------------------------------------------------------------------
+
+
+def test_each_figure_can_say_what_gives_the_first_one() -> None:
+    assert {metric.bottom for metric in METRICS} == FIRST.keys()
+
 
 NAME, LABEL = r"[a-zA-Z_:][a-zA-Z0-9_:]*", r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\n"])*"'
 SAMPLE = re.compile(rf"({NAME})(?:\{{((?:{LABEL})(?:,{LABEL})*)\}})? (\S+)")

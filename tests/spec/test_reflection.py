@@ -42,7 +42,17 @@ from sisimpur.agents.orchestrator.reports.reflection import (
     reflected,
     undecided,
 )
-from sisimpur.agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, Week, ends_by_week, monday_of, weeks
+from sisimpur.agents.orchestrator.roadmap.weeks import (
+    Burnt,
+    Tally,
+    TaskEnding,
+    Week,
+    ended_in,
+    ends_by_week,
+    looked_from,
+    monday_of,
+    weeks,
+)
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.evidence_rule import Runs, problems
 from sisimpur.agents.qa.gathering import Gathering, Subject
@@ -792,6 +802,41 @@ def test_what_was_merged_is_compared_with_the_week_before(now: Week, before: Wee
     assert list(in_one_line(Reflection((), now, tuple(earlier)))) == [line]
 
 
+def test_the_month_stands_beside_the_week_and_alone_where_the_week_has_ended_nothing_yet() -> None:
+    month = Tally(20, 14)
+    assert list(in_one_line(Reflection((), week(1, 2), (), month))) == [
+        "merged 1 of 2 tasks this week, 14 of 20 this month"
+    ]
+    assert list(in_one_line(Reflection((), None, (), month))) == ["merged 14 of 20 this month"]
+
+
+@pytest.mark.parametrize(
+    ("happened", "found"),
+    [
+        pytest.param([("2026-11-01", E.MERGED)], Tally(1, 1), id="merged"),
+        pytest.param([("2026-10-31", E.MERGED)], Tally(), id="in another month"),
+        pytest.param([("2026-11-30", E.EXHAUSTED)], Tally(1, 0), id="given up"),
+        pytest.param([("2026-11-02", E.EXHAUSTED), ("2026-11-27", E.MERGED)], Tally(1, 1), id="it counts once"),
+        pytest.param([("2026-11-02", E.MERGED), ("2026-11-27", E.SICK)], Tally(), id="taken back three weeks later"),
+        pytest.param([("2026-11-30", E.MERGED), ("2026-12-01", E.SICK)], Tally(1, 1), id="and in the next month"),
+    ],
+)
+def test_a_month_counts_a_task_as_it_left_it(happened: list[tuple[str, Event]], found: Tally) -> None:
+    lives = [[(at(day), event) for day, event in happened], [(at("2026-11-20"), E.STARTED)]]
+    assert ended_in("2026-11", lives) == found
+
+
+@pytest.mark.parametrize(
+    ("day", "first"),
+    [
+        pytest.param("2026-11-20", "2026-10-26", id="three weeks before this one"),
+        pytest.param("2026-11-30", "2026-11-01", id="the month, late in it"),
+    ],
+)
+def test_a_report_looks_at_the_weeks_before_and_at_the_whole_month(day: str, first: str) -> None:
+    assert looked_from(day) == first
+
+
 def test_each_merged_task_has_its_rounds_cost_minutes_and_tokens() -> None:
     now = replace(week(1, 2, back=1, cost=NANO // 2, minutes=12, tokens=48_000), tokens=1_000, arranging=180)
     before = replace(week(1, 1, "2026-11-09", back=3, cost=NANO, minutes=12.2, tokens=9_000), tokens=100, arranging=15)
@@ -825,6 +870,7 @@ def test_the_same_setback_counts_once() -> None:
     found = reflected(
         [ClassifiedFailure("a", CODER), ClassifiedFailure("a", CODER), ClassifiedFailure("a", SMALLER)],
         [EARLIER],
+        Tally(),
         TODAY,
     )
     assert len(found.setbacks) == 2

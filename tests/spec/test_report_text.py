@@ -21,7 +21,7 @@ from sisimpur.agents.orchestrator.reports.account import (
     TaskAccount,
 )
 from sisimpur.agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY, picture
-from sisimpur.agents.orchestrator.reports.report_text import evening, morning
+from sisimpur.agents.orchestrator.reports.report_text import EFFECTS, evening, morning
 from sisimpur.agents.orchestrator.reports.report_words import few, in_sentences, left_by_hour
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import as_said, harmless
@@ -64,6 +64,7 @@ WORKED = DayAccount(
     others=(ASKING,),
     spent=SPENT,
     month=Totals(100 * NANO, spent=7 * NANO),
+    week=Totals(0, spent=2 * NANO, lost=NANO),
     course=(Spending(9 * 60 + 5, NANO // 2), Spending(13 * 60, NANO // 2)),
     plan=PlanAccount(("Fix the sum", "Greet"), NANO // 10),
     deferred=("Later",),
@@ -84,7 +85,7 @@ def section(text: str, heading: str) -> str:
 def test_a_day_with_work_tells_asked_shipped_cost_failed_waiting_and_tomorrow_in_this_order() -> None:
     text = evening(WORKED, CALL, "2026-11-20.png")
     headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
-    assert headings == ["Asked", "Shipped", "Failed, and why", "Waits for you", "Money", "Board", "Tomorrow"]
+    assert headings == ["Asked", "Shipped", EFFECTS, "Failed, and why", "Waits for you", "Money", "Board", "Tomorrow"]
     assert text.startswith("# 2026-11-20: 1 merged, 1 failed, 3 things wait for you, $1.00 of $5.00 spent\n")
     assert "](2026-11-20.png)" in text
 
@@ -113,7 +114,7 @@ def test_a_day_with_work_tells_asked_shipped_cost_failed_waiting_and_tomorrow_in
         ("Money", "- this day $1.00 of $5.00"),
         ("Money", "- reading the vision, looking things up and planning $0.75"),
         ("Money", "- per merged task $0.50, over all its attempts"),
-        ("Money", "- this month $7.00 of $100.00"),
+        ("Money", "- this week $3.00\n- this month $7.00 of $100.00"),
         ("Board", "- To do (1): Tidy (`20261120-04`)"),
         ("Board", "- Done (1): Fix the sum (`20261120-01`)"),
         ("Tomorrow", "- goes on: **Tidy** (`20261120-04`)"),
@@ -131,6 +132,40 @@ def test_what_was_said_of_a_goal_is_told_once_when_its_tasks_merged_by_themselve
     assert section(text, "Noted").splitlines() == [
         "- **Fix the sum** (`20261120-01`): remark: tests-27 can fail after this",
         "- **Fix the sum** (`20261120-01`): the reviewer says: look",
+    ]
+
+
+SEES, BEHIND = (
+    replace(MERGED, effect="The sum of a cart is right."),
+    replace(MERGED, id="20261120-06", effect="nothing"),
+)
+
+
+@pytest.mark.parametrize(
+    ("task", "told"),
+    [
+        pytest.param(SEES, "The sum of a cart is right.", id="a sentence"),
+        pytest.param(BEHIND, "nothing that they notice", id="work that nobody sees"),
+        pytest.param(MERGED, "nobody has said what changes for them", id="no reviewer has said it"),
+        pytest.param(
+            replace(SEES, into="agent/goal-g-1"),
+            "The sum of a cart is right. (once `agent/goal-g-1` lands)",
+            id="it lies on the branch of its goal",
+        ),
+    ],
+)
+def test_each_merged_task_says_in_a_sentence_what_changed_for_visitors(task: TaskAccount, told: str) -> None:
+    text = evening(replace(WORKED, goals=(), others=(task, WAITING)), CALL)
+    assert section(text, EFFECTS) == f"- **Fix the sum** (`{task.id}`): {told}"
+
+
+def test_a_message_tells_what_is_noticed_and_counts_the_rest() -> None:
+    account = replace(WORKED, goals=(), others=(BEHIND, SEES, MERGED, replace(BEHIND, id="20261120-07"), FAILED))
+    (told,) = [one.text for one in report_notice.evening(account, CALL).sections if one.heading == EFFECTS]
+    assert told.splitlines() == [
+        "- **Fix the sum** (`20261120-01`): The sum of a cart is right.",
+        "- nothing that they notice: 2 changes",
+        "- nobody has said: 1 change",
     ]
 
 
@@ -508,7 +543,7 @@ def test_what_is_marked_off_is_marked_off_once(text: str) -> None:
 
 
 HEADINGS = (
-    *("Asked", "Shipped", "Failed, and why", "Went wrong", "Waits for you"),
+    *("Asked", "Shipped", EFFECTS, "Failed, and why", "Went wrong", "Waits for you"),
     *("Money", "Board", "Tomorrow", "Not delivered"),
 )
 

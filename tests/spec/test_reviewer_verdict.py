@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.agents.reviewer.agent import Reviewer, ReviewLimits
-from sisimpur.agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply, SetAside, history
+from sisimpur.agents.reviewer.answer import (
+    MOST_FINDINGS,
+    Decision,
+    FindingReply,
+    Read,
+    ReviewReply,
+    SetAside,
+    effect,
+    history,
+)
 from sisimpur.agents.reviewer.diff_analyzer import evidence_text
 from sisimpur.agents.reviewer.rules.lint_rules import BEFORE
 from sisimpur.shared.llm import llm_client
@@ -161,6 +170,26 @@ def test_the_word_for_the_owner_is_bounded_and_without_secrets() -> None:
     told = review(replace(approve(), for_owner=f"{'x' * 9_000} correct-horse-battery-staple-17")).word
     assert len(told) <= 600
     assert review(replace(approve(), for_owner="correct-horse-battery-staple-17")).word == "[removed: the model's key]"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        pytest.param("Prices stand in euros.\n", "Prices stand in euros.", id="a sentence"),
+        pytest.param(" `Nothing`. ", "nothing", id="nothing, in whatever letters"),
+        pytest.param("", "", id="it was not said"),
+        pytest.param("Nothing but the colour changes.", "Nothing but the colour changes.", id="no such word"),
+        pytest.param("It says correct-horse-battery-staple-17", "It says [removed: the model's key]", id="a key"),
+    ],
+)
+def test_what_users_notice_is_kept_and_that_they_notice_nothing(said: str, kept: str) -> None:
+    assert review(replace(approve(), effect=said)).effect == kept
+    assert len(review(replace(approve(), effect=f"{said}{'x' * 9_000}")).effect) <= 240
+
+
+def test_of_several_parts_the_first_that_is_noticed_says_what() -> None:
+    parts = [Read(Decision.APPROVE, "", (), effect=text) for text in ("", "nothing", "Prices stand in euros.", "More.")]
+    assert [effect(parts[:count]) for count in range(5)] == ["", "", "nothing", *["Prices stand in euros."] * 2]
 
 
 # --- findings are answered -----------------------------------------------------------------------------------

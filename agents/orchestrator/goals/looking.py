@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, Protocol
@@ -285,13 +285,14 @@ class GoalEvaluator:
     def read(self, run: Run, work: GoalWork, tree: MergedTree, commit: str) -> EndReading:
         """Ask once, about the tree of this commit. Errors are those of the asker."""
         patches = [_difference(tree, *ends) for ends in work.changes]
+        changes = _changes(patches)
         prompt = self.prompts.render(
             "orchestrator/goal_end",
             goal=_block(bulleted(work.goal), "goal"),
             tasks=_block(map(_task, work.tasks), "tasks"),
             words=_block(_words(work), "words"),
-            changes=quoted(_changes(patches), "changes"),
-            files=_files(work, tree, commit, "\n".join(patches)) or quoted("", "files"),
+            changes=quoted(changes, "changes"),
+            files=_files(work, tree, commit, "\n".join(patches), dict(_made(changes))) or quoted("", "files"),
         )
         return self.asker.ask(run, prompt.system, prompt.user, EndReading)
 
@@ -328,17 +329,27 @@ def _path(part: str) -> str:
     return re.split(r' "?b/', part.partition("\n")[0])[-1].rstrip('"')
 
 
-def _files(work: GoalWork, tree: MergedTree, commit: str, patch: str) -> str:
+def _made(changes: str) -> Iterator[tuple[str, str]]:
+    """(path, text) of each file that stands in the changes from its first line to its last, since one has made it."""
+    for part in OF_A_FILE.split(changes):
+        head, _, body = part.partition("\n@@ -0,0 ")
+        if "\nnew file mode " in head:
+            yield _path(part), "\n".join(line[1:] for line in body.split("\n")[1:] if line[:1] == "+")
+
+
+def _files(work: GoalWork, tree: MergedTree, commit: str, patch: str, made: Mapping[str, str]) -> str:
     """The files that the goal and its tasks name, the product's and small ones first; none can speak as another one.
 
-    Long ones by the parts that the words or the changes are about; one that is new stands in the changes.
+    Long ones by the parts that the words or the changes are about. `made`: texts that stand in the changes; what is
+    still so is not shown twice.
     """
     there = {entry.path for entry in tree.tree(commit) if not usually_holds_keys(entry.path)}
     said = "\n".join((work.goal.title, *work.goal.details))
     named = [*NAMED.findall(said), *(path for task in work.tasks for path in (*task.files, *task.context))]
     texts = {path: _text(tree, commit, path) for path in dict.fromkeys(named) if path in there}
     words = "\n".join((said, *map(_task, work.tasks), *changed_lines(patch)))
-    shown, room = [], MAX_FILES
+    read = [path for path, text in texts.items() if path in made and text.rstrip("\n") == made[path].rstrip("\n")]
+    shown, room = [f"{path} ({len(lines_of(texts.pop(path)))} lines): whole in the changes" for path in read], MAX_FILES
     for path, text in sorted(texts.items(), key=lambda one: (is_test_file(one[0]), len(one[1]), one[0])):
         part = view(path, text, words, LARGEST_FILE, LARGEST_FILE) or text
         part = _cut(part, min(2 * LARGEST_FILE, room))

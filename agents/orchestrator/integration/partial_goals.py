@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
-from sisimpur.shared.model.lifecycle import Event, Worded, worded
+from sisimpur.shared.model.lifecycle import Event, State, Worded, worded
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
@@ -111,10 +111,11 @@ def may_be_given_back(journal: Journal, task: TaskRecord) -> bool:
 
 def given_back(journal: Journal) -> tuple[TaskRecord, ...]:
     """Tasks of which the planner has not heard yet that they cannot be done as described."""
-    tasks = journal.tasks(journal.times_of(Event.GIVEN_BACK)).values()
+    failed = journal.places()[State.FAILED]  # where such a task lies until the owner moves it
+    tasks = journal.tasks(journal.times_of(Event.GIVEN_BACK).keys() & failed) if failed else {}
     return tuple(
         task
-        for task in tasks
+        for task in tasks.values()
         if task.newest and task.newest.event is Event.GIVEN_BACK and not journal.intended(_heard(task))
     )
 

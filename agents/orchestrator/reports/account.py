@@ -48,6 +48,7 @@ class TaskAccount:
     words: tuple[str, ...] = ()  # that were said about it, and about its goal
     new_tests: int = 0  # of what was merged
     coverage: float | None = None  # what the merged change adds, in percentage points
+    effect: str = ""  # of what was merged, for its users; UNSEEN_EFFECT: nothing; empty: nobody said
     into: str = ""  # the branch of its goal, as long as that has not landed
     stuck: str = ""  # on what, and since when, if only the owner can free it
     ways: tuple[str, ...] = ()  # what he may type then
@@ -154,6 +155,7 @@ class DayAccount:
     others: tuple[TaskAccount, ...] = ()  # the owner's own, or of a goal that is not in the vision any more
     spent: Totals = field(default_factory=lambda: Totals(0))
     month: Totals = field(default_factory=lambda: Totals(0))
+    week: Totals = field(default_factory=lambda: Totals(0))  # from Monday on; it has no cap
     saved: Saved = field(default_factory=Saved)  # in the month
     course: tuple[Spending, ...] = ()  # in the order in which it was spent
     plan: PlanAccount = field(default_factory=PlanAccount)

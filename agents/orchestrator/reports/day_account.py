@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
-from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
 from sisimpur.agents.orchestrator.deploys.deploying import DeployRules
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import open_branches, own_target
@@ -17,107 +16,31 @@ from sisimpur.agents.orchestrator.planning.daily_planner import question_line
 from sisimpur.agents.orchestrator.planning.researching import note_path
 from sisimpur.agents.orchestrator.reports.account import (
     DayAccount,
-    DeployAccount,
     GoalAccount,
     Kind,
-    Live,
     PlanAccount,
     QuestionAccount,
     ResearchAccount,
     TaskAccount,
 )
-from sisimpur.agents.orchestrator.reports.books import ReportBooks
+from sisimpur.agents.orchestrator.reports.books import DeployDays, ReportBooks
 from sisimpur.agents.orchestrator.reports.reflecting import Lately, reflect
 from sisimpur.agents.orchestrator.reports.reflection import Reflection
 from sisimpur.agents.orchestrator.reports.report_notice import key_of_day
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
-from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
+from sisimpur.agents.orchestrator.roadmap.roadmapping import RoadmapLook
+from sisimpur.agents.orchestrator.roadmap.weeks import looked_from, monday_of
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.agents.orchestrator.vision.told_guards import changes
-from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
 from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_for, worded
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
-from sisimpur.shared.money.ticket import Share, totals
+from sisimpur.shared.money.ticket import Share, added, totals
 from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
 from sisimpur.shared.notify.notice_book import Slip
 from sisimpur.shared.store.ended_tasks import EndedWanted, TaskLife
-from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Trouble
 from sisimpur.shared.store.task_records import Happened, TaskRecord
-
-
-@dataclass(frozen=True)
-class DeployDays:
-    """`rules`: where is deployed now, the last one last; none: the driver was taken away. `clean`: takes out keys.
-
-    `subjects`: commits -> the first line of the message of each, where it is known.
-    """
-
-    book: DeployRepository
-    journal: Journal
-    rules: DeployRules
-    clean: Callable[[str], str]
-    subjects: Callable[[Iterable[str]], Mapping[str, str]]
-
-    @property
-    def last(self) -> str:
-        return self.rules.places[-1] if self.rules.places else ""
-
-    def of(self, day: str) -> tuple[DeployAccount, ...]:
-        """Begun or ended on that day; what is under way belongs to each day until its end."""
-        found = [deploy for deploy in self.book.deploys() if _is_of(deploy, day)]
-        merges = self.journal.merged_as(deploy.commit for deploy in found)
-        return tuple(self.account(deploy, merges.get(deploy.commit, "")) for deploy in found)
-
-    def account(self, deploy: Deploy, task: str) -> DeployAccount:
-        """`task`: whose change it is; empty: nobody's of ours."""
-        known = self.journal.task(task) if task else None
-        deploys = self.book.deploys()
-        return DeployAccount(
-            replace(deploy, why=self.clean(deploy.why)),
-            task,
-            self.clean(known.title) if known else self._subject(deploy.commit),
-            self._is_again(deploy, task),
-            any(_is_of_before(one, deploy) for one in deploys),
-            unwatched(deploy, deploys),
-            tuple(self._live(place, deploys) for place in self._ahead(deploy.place)),
-        )
-
-    def _ahead(self, place: Place) -> Sequence[Place]:
-        return [one for one in self.rules.places if PLACES.index(one) > PLACES.index(place)]
-
-    def _live(self, place: Place, deploys: Sequence[Deploy]) -> Live:
-        commit = healthy_at(place, deploys)
-        return Live(place, commit, self._subject(commit))
-
-    def _subject(self, commit: str) -> str:
-        return self.clean(self.subjects([commit]).get(commit, "")) if commit else ""
-
-    def paused(self) -> str:
-        """Why nothing is begun unasked; empty: it is, or nothing is to be deployed at all."""
-        pause = self.book.paused() if self.rules.places else None
-        return self.clean(pause.why) if pause else ""
-
-    def _is_again(self, deploy: Deploy, task: str) -> bool:
-        """The owner may have done something else with it meanwhile."""
-        if not (deploy.broke and task and deploy.ended_at):
-            return False
-        back = [event for event in self.journal.history(task) if event.event is Event.SICK]
-        return any(datetime.fromisoformat(event.at) >= deploy.ended_at for event in back)
-
-
-def _is_of_before(one: Deploy, deploy: Deploy) -> bool:
-    """The same commit, healthy there."""
-    is_same = (one.place, one.commit) == (deploy.place, deploy.commit)
-    return is_same and one.number < deploy.number and one.stage is DeployStage.HEALTHY
-
-
-def _is_of(deploy: Deploy, day: str) -> bool:
-    first = deploy.begun_at.date().isoformat() if deploy.begun_at else day
-    last = deploy.ended_at.date().isoformat() if deploy.ended_at else ""
-    return first == day or last == day or (not last and first <= day)
-
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -148,14 +71,17 @@ class DayBooks:
         self._vision = accepted.vision if accepted else Vision()
         self._snapshot = books.tasks.snapshot()
         self._stuck = {one.task: one for one in told_once(stuck_tasks(self._snapshot))}
-        self._standings = {one.goal.id: one for one in books.roadmap.standings(day)}
         lives = self._lives()
         self._known = {id_: life.record for id_, life in lives.items()}
         self._histories = {id_: life.history for id_, life in lives.items()}
         self._used = books.money.ledger.used_by(self._known)
-        first = month_of(first_monday(day).isoformat())
-        self._shares = books.money.ledger.breakdown(first, month_of(day))
+        self._shares = books.money.ledger.breakdown(month_of(looked_from(day)), month_of(day))
         self._cost = _cost_per_task(self._shares, day)
+
+    @cached_property
+    def _roadmap(self) -> RoadmapLook:
+        """Not read for what cannot wait: it tells of tasks alone."""
+        return self._books.roadmap.look(self._day)
 
     def account(self, kind: Kind | None = None, missed: Sequence[str] = ()) -> DayAccount:
         """`kind`: where the caller knows better than the books; `missed`: the days just before."""
@@ -167,7 +93,8 @@ class DayBooks:
         day, plans, money = self._day, self._books.plans, self._books.money
         plan, lessons = plans.plan(day) or DailyPlan(day), self._books.learned.lessons.all()
         questions = open_questions(plans, self._books.roadmap.sources.book, self._vision)
-        tasks = {task.id: task for task in self.tasks(self._tasks.pull_addresses())}
+        pulls = self._tasks.pull_addresses() if self._snapshot.board.cards else NOTHING  # of what is open
+        tasks = {task.id: task for task in self.tasks(pulls)}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
         theirs = {task.id for goal in goals for task in goal.tasks}
         ledger, cap, troubles = money.ledger, money.cap_of(day), self._troubles()
@@ -179,10 +106,11 @@ class DayBooks:
             others=tuple(task for id_, task in tasks.items() if id_ not in theirs and _is_told(task)),
             spent=spent,
             month=totals(self._shares, month_of(day), money.caps.month),
+            week=added((one for one in self._shares if monday_of(one.day) == monday_of(day)), cap=0),
             saved=money.savings.total(month_of(day)),
             course=ledger.course(day),
             plan=self._plan(plan),
-            roadmap=self._books.roadmap.account(day),
+            roadmap=self._roadmap.account,
             deferred=self._clean(goal.title for goal in plan.deferred),
             questions=tuple(map(self._question, questions)),
             guards=self._clean(self._guards()),
@@ -238,8 +166,9 @@ class DayBooks:
     def _lives(self) -> Mapping[str, TaskLife]:
         """Of what is open, of the vision's goals, given up by the team, or got on in the weeks that are told."""
         journal, cards = self._journal, self._snapshot.board.by_id
-        given_up = journal.times_of(Event.EXHAUSTED).keys() & journal.places()[State.FAILED]
-        goals, since = [goal.id for goal in self._vision.goals], first_monday(self._day).isoformat()
+        failed = journal.places()[State.FAILED]
+        given_up = journal.times_of(Event.EXHAUSTED).keys() & failed if failed else failed
+        goals, since = [goal.id for goal in self._vision.goals], looked_from(self._day)
         return self._tasks.ended.lives(EndedWanted(goals, {*cards, *given_up}, since), journal, self._today)
 
     def _may_be_told(self, known: TaskRecord) -> bool:
@@ -287,7 +216,7 @@ class DayBooks:
         )
 
     def _end(self, goal: Goal) -> dict[str, Any]:
-        stands = self._standings.get(goal.id)
+        stands = self._roadmap.standings.get(goal.id)
         if stands is None:
             return {}
         told = self._books.clean(stands.told)
@@ -341,9 +270,10 @@ class DayBooks:
         return self._clean(beside(self._books.roadmap.sources.goals.words.of([known.goal_id]), known.id))
 
     def _with_evidence(self, task: TaskAccount) -> TaskAccount:
-        """What the tests said of exactly the commit that was merged: the newest one that counts."""
+        """What tests and review said of exactly the commit that was merged: the newest one that counts."""
         attempts = [one for one in self._known[task.id].attempts if one.outcome == "ok"]
-        found = self._tasks.evidence(task.id, attempts[-1]) if attempts else None
+        found, reviewed = self._tasks.said_of(task.id, attempts[-1]) if attempts else (None, None)
+        task = replace(task, effect=self._books.clean(reviewed.effect)) if reviewed else task
         if found is None:
             return task
         known = found.covered is not None and found.covered_before is not None

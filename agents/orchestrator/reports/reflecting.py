@@ -21,9 +21,10 @@ from sisimpur.agents.orchestrator.reports.reflection import (
     reflected,
     undecided,
 )
-from sisimpur.agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, ends_by_week, first_monday, weeks
+from sisimpur.agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, ended_in, ends_by_week, first_monday, weeks
 from sisimpur.shared.model.lifecycle import Event, is_over
 from sisimpur.shared.money.ticket import Share, Used
+from sisimpur.shared.money.token_budget import month_of
 from sisimpur.shared.store.gate_book import AwaitingOwner
 from sisimpur.shared.store.task_records import Attempt, Happened, TaskRecord
 
@@ -59,7 +60,8 @@ def reflect(
     measured = [life for life in lives if life.id not in brought]
     endings = [ending for life in measured for ending in life.endings(lately.used[life.id])]
     burnt = (Burnt(one.day, one.agent, one.tokens_in + one.tokens_out) for one in lately.shares)
-    return reflected(setbacks, weeks(endings, burnt, day), day)
+    month = ended_in(month_of(day), (life.happened for life in measured))
+    return reflected(setbacks, weeks(endings, burnt, day), month, day)
 
 
 class _Life:
@@ -81,6 +83,11 @@ class _Life:
     def standing(self) -> Standing:
         last = self._history[-1] if self._history else None
         return STANDINGS.get(last.event, "over") if last and is_over(last.target) else "open"
+
+    @property
+    def happened(self) -> Iterator[tuple[str, Event]]:
+        """When, and what; the oldest first."""
+        return ((event.at, event.event) for event in self._history)
 
     # -- failures ---------------------------------------------------------------------------------------------
 
@@ -131,7 +138,7 @@ class _Life:
 
     def endings(self, used: Used) -> Iterator[TaskEnding]:
         """One for each week that is looked at, if the week left the task at an end."""
-        ends = ends_by_week((event.at, event.event) for event in self._history)
+        ends = ends_by_week(self.happened)
         for monday, (at, event) in ends.items():
             if monday >= first_monday(self._day):
                 merged, sent_back = event is Event.MERGED, self._sent_back(at)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
 from sisimpur.agents.orchestrator.memory.lesson import signature
 from sisimpur.agents.orchestrator.memory.setbacks import facts_of_target
-from sisimpur.agents.orchestrator.roadmap.weeks import Figure, Week, monday_of
+from sisimpur.agents.orchestrator.roadmap.weeks import Figure, Tally, Week, monday_of
 from sisimpur.shared.model.evidence import Evidence, Failure
 from sisimpur.shared.money.token_budget import in_dollars
 
@@ -73,17 +74,18 @@ class ClassifiedFailure:
 
 @dataclass(frozen=True)
 class Reflection:
-    """A day's setbacks, and the weeks with work, that of the day first; without work it has none."""
+    """A day's setbacks, its month, and the weeks with work, that of the day first; without work it has none."""
 
     setbacks: tuple[ClassifiedFailure, ...] = ()
     week: Week | None = None
     before: tuple[Week, ...] = ()
+    month: Tally = field(default_factory=Tally)
 
 
-def reflected(setbacks: Sequence[ClassifiedFailure], found: Sequence[Week], day: str) -> Reflection:
+def reflected(setbacks: Sequence[ClassifiedFailure], found: Sequence[Week], month: Tally, day: str) -> Reflection:
     """Each setback once; `found`: the newest week first."""
     week = next((one for one in found if one.monday == monday_of(day)), None)
-    return Reflection(tuple(dict.fromkeys(setbacks)), week, tuple(one for one in found if one is not week))
+    return Reflection(tuple(dict.fromkeys(setbacks)), week, tuple(one for one in found if one is not week), month)
 
 
 # --- what kind of failure is it? -------------------------------------------------------------------------------
@@ -250,8 +252,7 @@ def how_it_goes(found: Reflection) -> Iterator[str]:
 
 def in_one_line(found: Reflection) -> Iterator[str]:
     """For a message: how much was merged."""
-    if found.week:
-        yield _merged(found.week, found.before[0] if found.before else None)
+    yield from itertools.islice(_weeks(found), 1)
 
 
 # --- what failed -----------------------------------------------------------------------------------------------
@@ -281,17 +282,20 @@ def _task(one: ClassifiedFailure) -> str:
 
 
 def _weeks(found: Reflection) -> Iterator[str]:
+    month = f"{_of(found.month)} this month" if found.month.tasks else ""
     if found.week is None:
+        yield from [f"merged {month}"] if month else []
         return
     before = found.before[0] if found.before else None
-    yield _merged(found.week, before)
+    merged = _merged(found.week.tally, before.tally if before else None)
+    yield f"{merged}, {month}" if month else merged
     if found.week.merged:
         yield _per_merged(found.week, before)
     if len(found.before) > 1:
-        yield f"the weeks before: {', '.join(f'{_rate(week)} in week {week.number}' for week in found.before)}"
+        yield f"the weeks before: {', '.join(f'{_rate(week.tally)} in week {week.number}' for week in found.before)}"
 
 
-def _merged(week: Week, before: Week | None) -> str:
+def _merged(week: Tally, before: Tally | None) -> str:
     facts = [_percent(week.success)] if _is_enough(week) else []
     if before:
         then = _percent(before.success) if _is_enough(before) else _of(before)
@@ -332,16 +336,16 @@ def _moved(now: float, before: float, then: str, shown: str = "") -> str:
     return f"{'↑' if now > before else '↓'} from {then}"
 
 
-def _is_enough(week: Week) -> bool:
-    return week.ended >= ENOUGH
+def _is_enough(found: Tally) -> bool:
+    return found.tasks >= ENOUGH
 
 
-def _of(week: Week) -> str:
-    return f"{len(week.merged)} of {week.ended}"
+def _of(found: Tally) -> str:
+    return f"{found.merged} of {found.tasks}"
 
 
-def _rate(week: Week) -> str:
-    return f"{_of(week)} ({_percent(week.success)})" if _is_enough(week) else _of(week)
+def _rate(found: Tally) -> str:
+    return f"{_of(found)} ({_percent(found.success)})" if _is_enough(found) else _of(found)
 
 
 def _percent(share: float) -> str:

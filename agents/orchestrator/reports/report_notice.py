@@ -57,6 +57,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Went wrong", brief(text.wrong(account, command))),
         *section("Deployed", brief(deployed(account, command))),
         *section("Shipped", brief(text.shipped(account))),
+        *section(text.EFFECTS, brief(text.effects_in_short(account))),
         *section("Failed, and why", brief(text.failed(account, command))),
         *section("Looked up", brief(text.looked_up(account, SHORT))),
         *section("Asked", brief(text.asked(account))),

@@ -32,11 +32,13 @@ from sisimpur.agents.orchestrator.reports.report_words import (
     section,
 )
 from sisimpur.agents.orchestrator.roadmap.roadmap import RoadmapAccount
+from sisimpur.shared.model.evidence import UNSEEN_EFFECT
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.text import NOTE, TITLE, as_said, bullets, counted
 from sisimpur.shared.money.token_budget import in_dollars
 from sisimpur.shared.notify.notice import Section
 
+EFFECTS = "What changed for your visitors"
 BAR = 40  # characters of a full bar
 TYPED = re.compile(r"\bpython main\.py(?= (?!--home\b))")  # how code that knows no home names the program
 NOBODY = "No task was touched and nothing was spent. What was to be done waits as it was."
@@ -56,6 +58,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *_missed(account),
         *section("Asked", few(asked(account))),
         *section("Shipped", few(shipped(account))),
+        *section(EFFECTS, few(effects(account))),
         *section("Noted", few(noted(account))),
         *section("Deployed", few(deployed(account, command))),
         *section("Looked up", few(looked_up(account))),
@@ -107,6 +110,30 @@ def _shipped(task: TaskAccount) -> str:
     facts += [counted(task.new_tests, "new test")] if task.new_tests else []
     facts += [points(task.coverage)] if task.coverage is not None else []
     return f"{named(task)}: {', '.join(facts)}"
+
+
+def effects(account: DayAccount) -> Iterator[str]:
+    """A sentence for each merged task, as its reviewer read the change."""
+    for task in account.merged:
+        later = f" (once `{task.into}` lands)" if task.into else ""
+        yield f"{named(task)}: {_effect(task)}{later}"
+
+
+def _effect(task: TaskAccount) -> str:
+    known = {"": "nobody has said what changes for them", UNSEEN_EFFECT: "nothing that they notice"}
+    return known.get(task.effect) or as_said(task.effect)
+
+
+def effects_in_short(account: DayAccount) -> Iterator[str]:
+    """For a message: what is noticed; the rest is only counted."""
+    seen = tuple(task for task in account.merged if task.effect not in ("", UNSEEN_EFFECT))
+    yield from effects(replace(account, goals=(), others=seen))
+    unseen = [task for task in account.merged if task.effect == UNSEEN_EFFECT]
+    unsaid = [task for task in account.merged if not task.effect]
+    if unseen:
+        yield f"nothing that they notice: {counted(len(unseen), 'change')}"
+    if unsaid:
+        yield f"nobody has said: {counted(len(unsaid), 'change')}"
 
 
 def noted(account: DayAccount) -> Iterator[str]:
@@ -210,6 +237,7 @@ def money(account: DayAccount, command: str) -> Iterator[str]:
         yield f"reading the vision, looking things up and planning {in_dollars(account.overhead)}"
     if account.merged:
         yield f"per merged task {in_dollars(account.per_merged)}, over all its attempts"
+    yield f"this week {in_dollars(account.week.used)}"
     yield f"this month {in_dollars(month.used)} of {in_dollars(month.cap)}"
     if saved := savings(account.saved):
         yield f"in this month, {saved}"

@@ -14,8 +14,8 @@ from sisimpur.agents.orchestrator.board.events import Evening, TeamEvent
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.reports import progress_tracker, report_notice, report_text
 from sisimpur.agents.orchestrator.reports.account import DayAccount
-from sisimpur.agents.orchestrator.reports.books import MoneyBooks, ReportBooks, TaskBooks
-from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks, DeployDays
+from sisimpur.agents.orchestrator.reports.books import DeployDays, MoneyBooks, ReportBooks, TaskBooks
+from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks
 from sisimpur.agents.orchestrator.reports.deploy_text import is_told, message
 from sisimpur.agents.orchestrator.reports.picture import picture
 from sisimpur.agents.orchestrator.reports.report_text import morning
@@ -157,12 +157,15 @@ class Reporting:
         journal, found = self.books.tasks.journal, set()
         touched = journal.touched_after(self._read)
         self._read = max(touched.values(), default=self._read)
-        for known in journal.tasks(touched.keys() | journal.places()[State.IN_REVIEW]).values():
+        places = journal.places()
+        ended = {id_ for state, tasks in places.items() if is_over(state) for id_ in touched.keys() & tasks}
+        for id_ in touched:
+            self._ended.pop(id_, None)
+        for known in journal.tasks(ended | places[State.IN_REVIEW]).values():
             attempt = known.last.number if known.last else 0
-            self._ended.pop(known.id, None)
             if is_over(known.seen_in):
                 self._ended[known.id] = EndedTask(known.id, attempt)
-            elif known.seen_in is State.IN_REVIEW and (parked := self.books.tasks.waiting(known)):
+            elif parked := self.books.tasks.waiting(known):
                 found.add(EndedTask(known.id, attempt, parked.reasons))
         return found | set(self._ended.values())
 

@@ -76,9 +76,12 @@ class RoadmapRepository:
         fault_point("roadmap.intended")
 
     def stands(self, text: str) -> None:
+        """As written(), of one that may be known."""
+        if any(row["text"] == text and not row["stands"] for row in self._db.rows(TEXTS)):
+            self.written(text)
+
+    def written(self, text: str) -> None:
         """It is what the file holds, or did before the owner's edit. Older ones are not asked about any more."""
-        if not any(row["text"] == text and not row["stands"] for row in self._db.rows(TEXTS)):
-            return
         with self._db.transaction() as db:
             db.execute("update roadmap_texts set stands = 1 where text = ? and stands = 0", (text,))
             db.execute("delete from roadmap_texts where number < (select max(number) from roadmap_texts where stands)")

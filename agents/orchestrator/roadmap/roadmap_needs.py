@@ -56,19 +56,19 @@ def wanted(vision: Vision) -> dict[str, str]:
     return {goal.id: wording(goal) for goal in vision.goals}
 
 
-def laid_out(sources: Sources, vision: Vision, day: str, pins: Mapping[str, GoalPin]) -> Roadmap:
+def laid_out(gather: BooksOfGoals, pins: Mapping[str, GoalPin]) -> Roadmap:
     """`pins`: of this vision's goals."""
-    gather = _Gathering(sources, vision, day)
+    sources, vision, day = gather.sources, gather.vision, gather.day
     rate = pace([*gather.merged()], sources.room)
     is_summed_up = "wrap_up" in sources.plans.phases_of(day)
     gone = rate.room(1) if is_summed_up else min(rate.room(1), gather.done_of_the_plan())
     return lay_out(_needs(gather, sources.book.finished(), vision, day, pins), pins.values(), rate, day, gone)
 
 
-def standings(sources: Sources, vision: Vision, day: str) -> Iterator[GoalStanding]:
+def standings(gather: BooksOfGoals) -> Iterator[GoalStanding]:
     """Of each goal, but for those that the owner has ticked. What grows on a branch is not there to be measured."""
-    gather, pins = _Gathering(sources, vision, day), sources.book.pins(wanted(vision))
-    for goal in vision.goals:
+    pins = gather.sources.book.pins(wanted(gather.vision))
+    for goal in gather.vision.goals:
         if goal.id not in pins or pins[goal.id].place != DONE:
             need = gather.need(goal)
             begun = 0 if [*gather.on(goal)] else need.merged + need.open
@@ -83,7 +83,7 @@ def open_questions(plans: PlanRepository, book: RoadmapRepository, vision: Visio
 
 
 def _needs(
-    gather: _Gathering, over: Mapping[str, Need], vision: Vision, day: str, pins: Mapping[str, GoalPin]
+    gather: BooksOfGoals, over: Mapping[str, Need], vision: Vision, day: str, pins: Mapping[str, GoalPin]
 ) -> tuple[Need, ...]:
     """Of each goal, in the order of the vision; then of the newest that were done and have left it."""
     found = []
@@ -99,10 +99,13 @@ def _needs(
     return (*found, *left[-MOST_FINISHED:])
 
 
-class _Gathering:
-    """What the books say of goals, as they are worded now."""
+class BooksOfGoals:
+    """What the books say of goals, as they are worded now: read once for all that is told of one moment."""
 
     def __init__(self, sources: Sources, vision: Vision, day: str) -> None:
+        self.sources = sources
+        self.vision = vision
+        self.day = day
         self._journal = sources.journal
         self._asked = {question.goal_id for question in sources.plans.asked(wordings(vision))}
         self._left = unfinished(sources.plans, sources.journal, day)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, Morning, TeamEvent
@@ -21,7 +21,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import (
 )
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
 from sisimpur.agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, edits, likeness, read, recognised
-from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, standings, wanted
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import BooksOfGoals, Sources, laid_out, standings, wanted
 from sisimpur.agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.errors import Refused
@@ -66,6 +66,22 @@ def seen(path: Path, book: RoadmapRepository, today: str) -> RoadmapOnDisk:
     return RoadmapOnDisk(text, was.base, recognised(written, found), edits(written, found))
 
 
+def _text(path: Path) -> str | None:
+    """None: it is not there, or cannot be read."""
+    try:
+        return read_text(path)
+    except (FileNotFoundError, Refused):
+        return None
+
+
+@dataclass(frozen=True)
+class RoadmapLook:
+    """What a report tells of one moment. `standings`: of goals that the owner has not ticked, by id."""
+
+    account: RoadmapAccount = field(default_factory=RoadmapAccount)
+    standings: Mapping[str, GoalStanding] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Roadmapping:
     """Hears of each morning, plan and evening. `path`: where ROADMAP.md lies."""
@@ -87,7 +103,7 @@ class Roadmapping:
     def standings(self, day: str) -> tuple[GoalStanding, ...]:
         """How each goal stands that the owner has not ticked."""
         accepted = self.sources.plans.accepted()
-        return tuple(standings(self.sources, accepted.vision, day)) if accepted else ()
+        return tuple(standings(BooksOfGoals(self.sources, accepted.vision, day))) if accepted else ()
 
     # -- the file ---------------------------------------------------------------------------------------------
 
@@ -123,23 +139,27 @@ class Roadmapping:
         if text == found.text and found.base == text:
             return True
         book.intend(text, found.text or "")
-        if seen(self.path, book, day).text != found.text:
+        if _text(self.path) != found.text:
             book.withdraw()
             return False
         write_text(self.path, text)
         fault_point("roadmap.replaced")
-        book.stands(text)
+        book.written(text)
         return True
 
     # -- for reports ------------------------------------------------------------------------------------------
 
-    def account(self, day: str) -> RoadmapAccount:
+    def look(self, day: str) -> RoadmapLook:
         """As it is now, the owner's newest edits counted."""
         accepted = self.sources.plans.accepted()
         if accepted is None:
-            return RoadmapAccount()
+            return RoadmapLook()
+        gather = BooksOfGoals(self.sources, accepted.vision, day)
+        return RoadmapLook(self._account(gather, day), {one.goal.id: one for one in standings(gather)})
+
+    def _account(self, gather: BooksOfGoals, day: str) -> RoadmapAccount:
         clean, found = self.clean, seen(self.path, self.sources.book, day)
-        roadmap = looked_at(self.sources, accepted.vision, day, found.changes)
+        roadmap = _laid_out(gather, found.changes)
         present = next((week for week in roadmap.weeks if week.monday == monday_of(day)), Milestone(monday_of(day)))
         titles = {entry.need.id: clean(entry.need.title) for entry in roadmap.entries}
         return RoadmapAccount(
@@ -179,4 +199,8 @@ def told(changes: Sequence[GoalPin]) -> tuple[str, ...]:
 
 def looked_at(sources: Sources, vision: Vision, day: str, changes: Sequence[GoalPin]) -> Roadmap:
     """As it would be laid out if these words of the owner counted."""
-    return laid_out(sources, vision, day, applied(sources.book.pins(wanted(vision)), changes))
+    return _laid_out(BooksOfGoals(sources, vision, day), changes)
+
+
+def _laid_out(gather: BooksOfGoals, changes: Sequence[GoalPin]) -> Roadmap:
+    return laid_out(gather, applied(gather.sources.book.pins(wanted(gather.vision)), changes))

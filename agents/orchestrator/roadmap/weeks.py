@@ -5,15 +5,16 @@ Days are those of the owner's wall clock, so summer time moves none, and a week 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 from sisimpur.shared.model.lifecycle import Event
 
 Figure = Literal["sent_back", "cost", "minutes", "tokens"]  # of a merged task
+Period = TypeVar("Period")
 
 ENDS = (Event.MERGED, Event.EXHAUSTED, Event.CANCELLED)
 REOPENS = (Event.SICK, Event.RETRIED, Event.WITHDRAWN)
@@ -47,6 +48,18 @@ class Burnt:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """How many tasks a week or a month has left at an end, and how many of them merged."""
+
+    tasks: int = 0
+    merged: int = 0
+
+    @property
+    def success(self) -> float:
+        return self.merged / self.tasks if self.tasks else 0.0
+
+
+@dataclass(frozen=True)
 class Week:
     """A calendar week in which tasks came to an end; it begins on a Monday. Averages are None if nothing was merged."""
 
@@ -64,12 +77,16 @@ class Week:
         return len(self.endings)
 
     @property
+    def tally(self) -> Tally:
+        return Tally(len(self.endings), len(self.merged))
+
+    @property
     def merged(self) -> tuple[TaskEnding, ...]:
         return tuple(one for one in self.endings if one.merged)
 
     @property
     def success(self) -> float:
-        return len(self.merged) / len(self.endings) if self.endings else 0.0
+        return self.tally.success
 
     @property
     def orchestration(self) -> float | None:
@@ -97,12 +114,23 @@ def ends_by_week(happened: Iterable[tuple[str, Event]]) -> dict[date, tuple[str,
 
     What happens in a later week takes nothing back: figures of weeks that are over stay.
     """
-    found: dict[date, tuple[str, Event]] = {}
+    return _ends(happened, monday_of)
+
+
+def ended_in(month: str, lives: Iterable[Iterable[tuple[str, Event]]]) -> Tally:
+    """(when, event) of each task -> how the month (`2026-11`) left them."""
+    ends = (_ends(life, lambda at: at[:7]).get(month) for life in lives)
+    found = [event is Event.MERGED for _, event in filter(None, ends)]
+    return Tally(len(found), sum(found))
+
+
+def _ends(happened: Iterable[tuple[str, Event]], period: Callable[[str], Period]) -> dict[Period, tuple[str, Event]]:
+    found: dict[Period, tuple[str, Event]] = {}
     for at, event in happened:
         if event in ENDS:
-            found[monday_of(at)] = (at, event)
+            found[period(at)] = (at, event)
         elif event in REOPENS:
-            found.pop(monday_of(at), None)
+            found.pop(period(at), None)
     return found
 
 
@@ -110,6 +138,11 @@ def ends_by_week(happened: Iterable[tuple[str, Event]]) -> dict[date, tuple[str,
 def first_monday(day: str) -> date:
     """Of the weeks that are looked at on that day."""
     return monday_of(day) - timedelta(weeks=MOST_WEEKS - 1)
+
+
+def looked_from(day: str) -> str:
+    """The first day that a report of that day looks at: of its month, or of the weeks before, whichever is earlier."""
+    return min(first_monday(day).isoformat(), f"{day[:7]}-01")
 
 
 def weeks(endings: Iterable[TaskEnding], burnt: Iterable[Burnt], day: str) -> tuple[Week, ...]:
