@@ -35,6 +35,7 @@ from sisimpur.cli.terminal.printing import plain
 from sisimpur.cli.wiring.forge import TargetCode, open_code
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.cli.wiring.team import AUTHOR
+from sisimpur.cli.wiring.workshop import roots_of
 from sisimpur.shared.forge.forge import Pull, marked
 from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.model.naming import VERSION
@@ -197,7 +198,7 @@ def _standing(mirror: Mirror) -> list[str]:
 def _order(records: Records, mirror: Mirror, commit: str) -> CiOrder:
     """Collect what the team itself installs and runs for this commit."""
     target = records.settings.target.file
-    survey = survey_at(mirror, commit)
+    survey = survey_at(mirror, commit, asked=roots_of(target))
     team = TeamTests(
         setup=target.setup.strip() or survey.setup,
         test=survey.test(target.test),

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from sisimpur.agents.coder.engine.engine import Engine
 from sisimpur.agents.planner.facts.asking import Lints
 from sisimpur.agents.qa.runner.suite import Bench
+from sisimpur.agents.qa.survey.roots import Root
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
 from sisimpur.cli.setup.folders import UV
 from sisimpur.cli.wiring.records import Records, aider_python
-from sisimpur.shared.config.settings import Settings
+from sisimpur.shared.config.settings import Settings, TargetFile
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.box import Box, JobLimits, Stoppable
 from sisimpur.shared.sandbox.bubblewrap import never
@@ -70,6 +71,11 @@ class WorkshopPlace(Protocol):
     def home(self) -> Home: ...
     @property
     def settings(self) -> Settings: ...
+
+
+def roots_of(target: TargetFile) -> tuple[Root, ...]:
+    """Return the packages that the owner names."""
+    return tuple(Root(one.root, one.setup.strip(), one.test.strip()) for one in target.roots)
 
 
 class BoxWorkshop:
@@ -162,6 +168,7 @@ class BoxWorkshop:
             target.name,
             BASE_PYTHON,
             target.file.setup,
+            roots_of(target.file),
             Path(target.file.packages) if target.file.packages else None,
             target.file.index,
             PrivateIndex(private) if (private := self._settings.secrets.get("PACKAGE_INDEX_URL")) else None,
