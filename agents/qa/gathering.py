@@ -103,7 +103,7 @@ class Gathering:
             return replace(early, is_compared=False)
         commit = self.subject.branch.commit
         order = SuiteOrder(commit, self.subject.command)
-        change = early.change if early and not early.left_out else self._changed("change", self.subject.command)
+        change = early.change if early and not early.left_out else self._changed("change", order)
         runs = Runs(base, change, extended=self._extended(base))
         if not change.is_whole or not is_usable(base):
             return runs
@@ -124,15 +124,14 @@ class Gathering:
         line, roots = self.subject.suites.first(paths)
         if not line or base.of("failed") or not all(map(places.file, base.outcomes)):
             return None
-        change = self._changed("touched first", line)
+        change = self._changed("touched first", order := SuiteOrder(self.subject.branch.commit, line))
         if not (before := base_of(base, change, lambda test: held(places.file(test), roots))):
             return Runs(base, change) if change.is_whole else None
-        flaky = self._flaky(SuiteOrder(self.subject.branch.commit, line), change.of("failed"))
+        flaky = self._flaky(order, change.of("failed"))
         return Runs(before, change, flaky=flaky, left_out=self.subject.suites.left_out(roots))
 
-    def _changed(self, which: str, line: str) -> SuiteRun:
-        commit = self.subject.branch.commit
-        return self._made(which, SuiteOrder(commit, line, time="all"), self._code_of(commit))
+    def _changed(self, which: str, order: SuiteOrder) -> SuiteRun:
+        return self._made(which, replace(order, time="all"), self._code_of(order.commit))
 
     def timed(self, path: str) -> SuiteRun:
         """The tests of a file of the base, once more: each says how long it took."""

@@ -32,8 +32,8 @@ class Root:
         return path.startswith(f"{self.folder}/")
 
     def line(self, command: str) -> str:
-        """Run it there, with its own environment's programs first."""
-        return f"(cd {shlex.quote(self.folder)} && {self.enter} && {command})"
+        """Run it there, in its own environment; nothing, where a change has removed the folder."""
+        return f"(cd {shlex.quote(self.folder)} || exit 0; {self.enter} && {command})"
 
     @property
     def enter(self) -> str:
