@@ -52,7 +52,7 @@ class QaPolicy:
     command: str
     tolerance: float
     tests: tuple[str, ...] = ()
-    roots: tuple[Root, ...] = ()
+    roots: tuple[Root, ...] | None = ()
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from sisimpur.agents.devops.ci.ci_workflow import (
     runs_on_pulls,
 )
 from sisimpur.agents.devops.ci.workflow_lint import Linted, lint_workflow
+from sisimpur.agents.qa.survey.roots import TOOLS_OF_ROOTS
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import plain
@@ -200,7 +201,7 @@ def _order(records: Records, mirror: Mirror, commit: str) -> CiOrder:
     target = records.settings.target.file
     survey = survey_at(mirror, commit, asked=roots_of(target))
     team = TeamTests(
-        setup=target.setup.strip() or survey.setup,
+        setup=target.setup.strip() or "\n".join((survey.setup, *([TOOLS_OF_ROOTS] if survey.roots else []))),
         test=survey.test(target.test),
         python=_version(target.python),
         minutes=math.ceil(2 * target.minutes) + 5,  # the set-up and the tests, each as long as it may take here

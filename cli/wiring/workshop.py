@@ -73,8 +73,10 @@ class WorkshopPlace(Protocol):
     def settings(self) -> Settings: ...
 
 
-def roots_of(target: TargetFile) -> tuple[Root, ...]:
-    """Return the packages that the owner names."""
+def roots_of(target: TargetFile) -> tuple[Root, ...] | None:
+    """Return the packages that the owner names. None: he has written a command for all of them."""
+    if target.setup.strip() or target.test.strip():
+        return None
     return tuple(Root(one.root, one.setup.strip(), one.test.strip()) for one in target.roots)
 
 

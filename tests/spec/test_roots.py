@@ -16,6 +16,7 @@ import pytest
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from sisimpur.agents.qa.survey.roots import Root, Suites, setup_of
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
+from sisimpur.cli.wiring.workshop import roots_of
 from sisimpur.shared.config.settings import TargetFile
 from sisimpur.shared.sandbox.bubblewrap import never
 from sisimpur.shared.system.process import run
@@ -78,6 +79,16 @@ def test_the_owners_word_counts_and_what_he_leaves_out_is_found() -> None:
     found = survey(files, Root("b", test="make"), Root("a", "pip install x", "none"), Root("gone", "x", "y"))
     assert found.roots == (Root("b", f"{E} .", "make"), Root("a", "pip install x"))
     assert [root.folder for root in found.suites().roots] == ["b"], "`none`: nothing is run there"
+
+
+def test_his_own_commands_are_for_all_of_them_at_once() -> None:
+    files = package("a") | package("b")
+    found = TargetSurvey(frozenset(files), lambda path: files.get(path, ""), asked=None)
+    assert found.roots == () and found.suites("make") == Suites("make")
+    assert found.setup == f"{E} -e ./a -e ./b".replace("-e -e", "-e") and "(cd b && python -m pytest)" in found.test()
+    for written in ({"setup": "make"}, {"test": "make"}):
+        assert roots_of(TargetFile.model_validate({"repo": "x", **written})) is None
+    assert roots_of(TargetFile.model_validate({"repo": "x", "roots": [{"root": "a"}]})) == (Root("a"),)
 
 
 @pytest.mark.parametrize(

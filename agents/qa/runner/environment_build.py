@@ -23,7 +23,7 @@ from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
 from sisimpur.agents.qa.runner.interpreters import Interpreters
 from sisimpur.agents.qa.runner.private_index import PrivateIndex
 from sisimpur.agents.qa.runner.suite import GATE, JOB, PACKAGES
-from sisimpur.agents.qa.survey.roots import Root
+from sisimpur.agents.qa.survey.roots import FETCHED_ONCE, Root
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
 from sisimpur.shared.model.text import one_line
@@ -69,6 +69,7 @@ for one in found.distributions():
 # pytest compiles its plugins anew in each run where nobody could keep the outcome (half a second with hypothesis): the
 # last line but one has it kept.
 EACH = f"""exec 2>&1
+{FETCHED_ONCE}
 for python in {ENV}/bin/python {ENV}/roots/*/bin/python; do
 test -x "$python" || continue
 %s
@@ -141,7 +142,7 @@ class Setup:
     name: str
     python: Path
     command: str = ""
-    roots: tuple[Root, ...] = ()
+    roots: tuple[Root, ...] | None = ()
     packages: Path | None = None
     hosts: tuple[str, ...] = HOSTS
     private: PrivateIndex | None = None

@@ -12,6 +12,10 @@ from dataclasses import dataclass
 
 FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
 PLACE = "${ROOTS:-/tmp/roots}"  # of their environments; a box says where, a workflow has none of ours
+FETCHED_ONCE = "export PIP_NO_CACHE_DIR=0 PIP_CACHE_DIR=/tmp/pip"
+TOOLS_OF_ROOTS = (
+    f'for one in "{PLACE}"/*; do "$one/bin/python" -m pip install pytest hypothesis; done'  # where no box adds them
+)
 HEAD = f'at="{PLACE}"; code=0;'
 
 
@@ -91,9 +95,9 @@ def _runs(roots: Iterable[Root]) -> str:
 
 
 def setup_of(roots: Iterable[Root]) -> str:
-    """Install what each needs, in an environment of its own."""
+    """Install what each needs, in an environment of its own; what several need is fetched once."""
     steps = (step for root in roots for step in _steps(root))
-    return " && ".join((f'at="{PLACE}"', *steps))
+    return " && ".join((f'at="{PLACE}"', FETCHED_ONCE, *steps))
 
 
 def _steps(root: Root) -> Iterator[str]:

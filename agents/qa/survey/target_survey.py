@@ -71,7 +71,8 @@ FLAT = re.compile(r"(tests?|docs?|examples?|scripts?|tools?|build|benchmarks?|ut
 @dataclass(frozen=True)
 class TargetSurvey:
     """`paths`: of all files; `read`: the text of one; `offline`: packages come from a folder; no lock file is read.
-    `asked`: the owner's word on the packages (`roots:`); what he leaves empty is found.
+    `asked`: the owner's word on the packages (`roots:`); what he leaves empty is found. None: his own commands are for
+    all of them at once.
 
     Everything is found when it is asked for.
     """
@@ -79,14 +80,14 @@ class TargetSurvey:
     paths: Collection[str]
     read: Read
     offline: bool = False
-    asked: tuple[Root, ...] = ()
+    asked: tuple[Root, ...] | None = ()
 
     # --- what it is --------------------------------------------------------------------------------------
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The folders that are installed and tested, each by itself: nearly always the repository, and only that."""
-        if said := [one.folder for one in self.asked if any(map(one.holds, self.paths))]:
+        if said := [one.folder for one in self.asked or () if any(map(one.holds, self.paths))]:
             return tuple(map(self._part, said))
         there = _folders(self.paths)
         if not there or not there[0]:
@@ -98,7 +99,7 @@ class TargetSurvey:
     def roots(self) -> tuple[Root, ...]:
         """The parts, where each has an environment of its own; empty: they share one."""
         parts = self.parts
-        are_apart = 1 < len(parts) <= MOST_ROOTS and parts[0].folder
+        are_apart = self.asked is not None and 1 < len(parts) <= MOST_ROOTS and parts[0].folder
         return tuple(map(self._root, parts)) if self.asked or are_apart else ()
 
     @property
@@ -179,7 +180,7 @@ class TargetSurvey:
         return Part(folder, paths, Manifests(lambda path: self.read(at + path) if path in paths else ""))
 
     def _root(self, part: Part) -> Root:
-        said = next((one for one in self.asked if one.folder == part.folder), Root(part.folder))
+        said = next((one for one in self.asked or () if one.folder == part.folder), Root(part.folder))
         test = said.test or command_of(part)
         return Root(part.folder, said.setup or " && ".join(self._apart(part)), "" if test == NONE else test)
 
@@ -265,7 +266,9 @@ def _of_lock(lock: str, part: Part) -> str:
     return f"python -c '{PINS}' {lock} > {LOCKED}"
 
 
-def survey_at(source: CommitFiles, commit: str, offline: bool = False, asked: tuple[Root, ...] = ()) -> TargetSurvey:
+def survey_at(
+    source: CommitFiles, commit: str, offline: bool = False, asked: tuple[Root, ...] | None = ()
+) -> TargetSurvey:
     """The survey of one commit."""
 
     def read(path: str) -> str:
