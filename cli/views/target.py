@@ -12,6 +12,7 @@ from pathlib import Path
 from sisimpur.agents.qa.runner.suite import SuiteOrder
 from sisimpur.agents.qa.survey import findings
 from sisimpur.agents.qa.survey.commands import NONE
+from sisimpur.agents.qa.survey.roots import in_words
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.cli.wiring.workshop import BoxWorkshop, roots_of
@@ -116,6 +117,6 @@ def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) 
             return SetupFinding("tests", False, str(problem))
     run = read_run(raw)
     if run.is_whole and run.outcomes:
-        return SetupFinding("tests", True, findings.counts(run, command))
+        return SetupFinding("tests", True, findings.counts(run, in_words(command)))
     setup = target.file.setup or survey.setup
     return SetupFinding("tests", False, findings.why_not(run, survey, setup, where))

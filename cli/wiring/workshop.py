@@ -170,12 +170,12 @@ class BoxWorkshop:
             target.name,
             BASE_PYTHON,
             target.file.setup,
-            roots_of(target.file),
             Path(target.file.packages) if target.file.packages else None,
             target.file.index,
             PrivateIndex(private) if (private := self._settings.secrets.get("PACKAGE_INDEX_URL")) else None,
             replace(INSTALL, seconds=target.file.minutes * 60),
             Interpreters(BASE_PYTHON, target.file.python, where, UV if UV.exists() else Path("uv"), os.environ),
+            roots_of(target.file),
         )
         box = Stoppable(self.box, lambda: self._is_closed)
         return Environments(box, mirror, self._home.environments, setup, self._print_line)

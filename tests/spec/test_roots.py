@@ -14,7 +14,7 @@ import pydantic
 import pytest
 
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
-from sisimpur.agents.qa.survey.roots import Root, Suites, setup_of
+from sisimpur.agents.qa.survey.roots import Root, Suites, in_words, setup_of
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
 from sisimpur.cli.wiring.workshop import roots_of
 from sisimpur.shared.config.settings import TargetFile
@@ -105,6 +105,13 @@ def test_what_is_no_word_on_packages_is_refused(said: dict[str, object], why: st
     with pytest.raises(pydantic.ValidationError, match=why):
         TargetFile.model_validate({"repo": "x", **said})
     assert TargetFile.model_validate({"repo": "x", "roots": [{"root": "a"}, {"root": "ab"}]}).roots[1].root == "ab"
+
+
+def test_the_owner_reads_folder_and_command() -> None:
+    files = package("core") | package("top/shop", '"core", "attrs"', "shop")
+    assert in_words(survey(files).setup) == f"core: {E} .; top/shop: {E} . -e ../../core"
+    assert in_words(survey(files).test()) == "core: python -m pytest; top/shop: python -m pytest"
+    assert in_words("(cd x && make)") == "(cd x && make)"
 
 
 # --- the lines of shell, as a shell runs them -----------------------------------------------------------------

@@ -23,7 +23,7 @@ from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
 from sisimpur.agents.qa.runner.interpreters import Interpreters
 from sisimpur.agents.qa.runner.private_index import PrivateIndex
 from sisimpur.agents.qa.runner.suite import GATE, JOB, PACKAGES
-from sisimpur.agents.qa.survey.roots import FETCHED_ONCE, Root
+from sisimpur.agents.qa.survey.roots import FETCHED_ONCE, Root, in_words
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
 from sisimpur.shared.model.text import one_line
@@ -142,12 +142,12 @@ class Setup:
     name: str
     python: Path
     command: str = ""
-    roots: tuple[Root, ...] | None = ()
     packages: Path | None = None
     hosts: tuple[str, ...] = HOSTS
     private: PrivateIndex | None = None
     limits: JobLimits = INSTALL
     interpreters: Interpreters | None = field(default=None, compare=False)
+    roots: tuple[Root, ...] | None = ()
 
     @property
     def interpreter(self) -> tuple[Mount, ...]:
@@ -197,7 +197,7 @@ class Builder:
 
     def build(self, commit: str, command: str, place: Path) -> None:
         """Fill `place`, an empty folder, with `env`. Errors: see Environments.ready. Stopping: see Stoppable."""
-        needs = one_line(command, MOST_LINE) or "our own tools only"
+        needs = one_line(in_words(command), MOST_LINE) or "our own tools only"
         self.print_progress(f"{self.setup.name}: installing what the tests need ({needs})")
         steps = tuple(_steps(command, self.setup.program))
         if not self._have_run(steps, commit, place, is_last=False):
@@ -291,7 +291,7 @@ class Builder:
 def _steps(command: str, python: Path) -> Iterator[Step]:
     yield Step(f"{python} -m venv", (str(python), "-I", "-m", "venv", ENV), "python", online=False)
     if command:
-        yield Step(command, ("sh", "-c", f"exec 2>&1\n{command}"))
+        yield Step(in_words(command), ("sh", "-c", f"exec 2>&1\n{command}"))
     yield Step("pip install pytest coverage", ("sh", "-c", EACH % TOOLS, "sh", PINNED, REPORTERS))
     yield Step(command, ("sh", "-c", EACH % '"$python" -I -c "$1" || exit', "sh", COPIES), online=False)
 

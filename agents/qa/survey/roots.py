@@ -16,6 +16,7 @@ FETCHED_ONCE = "export PIP_NO_CACHE_DIR=0 PIP_CACHE_DIR=/tmp/pip"
 TOOLS_OF_ROOTS = (
     f'for one in "{PLACE}"/*; do "$one/bin/python" -m pip install pytest hypothesis; done'  # where no box adds them
 )
+STEP = re.compile(r"\(cd (\S+) \|\| exit 0; \. \S+ && (.*?)\)(?= (?:&&|\|\|)|$)")
 HEAD = f'at="{PLACE}"; code=0;'
 
 
@@ -104,6 +105,13 @@ def _steps(root: Root) -> Iterator[str]:
     yield f'python -m venv "$at/{root.slug}"'
     if root.setup:
         yield root.line(root.setup)
+
+
+def in_words(line: str) -> str:
+    """The same for people: `libs/coins: pip install …; …`. Any other command stays as it is."""
+    if PLACE not in line:
+        return line
+    return "; ".join(f"{folder.strip(chr(39))}: {command}" for folder, command in STEP.findall(line))
 
 
 def held(path: str, roots: Iterable[Root]) -> bool:
