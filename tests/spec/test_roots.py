@@ -14,10 +14,12 @@ import pydantic
 import pytest
 
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
+from sisimpur.agents.qa.survey import findings
 from sisimpur.agents.qa.survey.roots import Root, Suites, in_words, setup_of
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
 from sisimpur.cli.wiring.workshop import roots_of
 from sisimpur.shared.config.settings import TargetFile
+from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.sandbox.bubblewrap import never
 from sisimpur.shared.system.process import run
 from tests.spec.test_qa_agent import SmallBench, Stage, tried
@@ -112,6 +114,20 @@ def test_the_owner_reads_folder_and_command() -> None:
     assert in_words(survey(files).setup) == f"core: {E} .; top/shop: {E} . -e ../../core"
     assert in_words(survey(files).test()) == "core: python -m pytest; top/shop: python -m pytest"
     assert in_words("(cd x && make)") == "(cd x && make)"
+
+
+def test_what_a_package_lacks_comes_with_the_place_to_write_it() -> None:
+    found = survey({**package("core"), **package("shop"), "core/coins.py": ""})
+    said = [
+        findings.to_write(
+            SuiteRun("crashed", 2, output=f"ModuleNotFoundError: No module named '{name}'"), found, "", "F"
+        )
+        for name in ("yaml", "coins")
+    ]
+    assert said == [
+        "ModuleNotFoundError: yaml: add PyYAML to the `setup:` of its package, below `roots:` in F",
+        "ModuleNotFoundError: coins: it lies in core; name its package among the requirements of the one that needs it",
+    ]
 
 
 # --- the lines of shell, as a shell runs them -----------------------------------------------------------------
