@@ -19,7 +19,8 @@ from sisimpur.agents.qa.measuring import Finds, Measuring
 from sisimpur.agents.qa.proof import said_by
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
 from sisimpur.agents.qa.survey.other_suites import with_other_suites
-from sisimpur.agents.qa.survey.target_survey import survey_at
+from sisimpur.agents.qa.survey.roots import Root, Suites
+from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools import versions
 from sisimpur.agents.qa.tools.checking import Toolbox
@@ -46,11 +47,12 @@ TOO_DEEP = Problem(
 
 @dataclass(frozen=True)
 class QaPolicy:
-    """Policy of the owner: the command of the tests, may be empty; points that coverage may fall by; what is a test."""
+    """The owner's: the command of the tests, if he has one; points that coverage may fall by; what is a test."""
 
     command: str
     tolerance: float
     tests: tuple[str, ...] = ()
+    roots: tuple[Root, ...] | None = ()
 
 
 @dataclass(frozen=True)
@@ -164,10 +166,8 @@ class Qa:
 
     def _of_commit(self, run: Run, commit: str) -> Gathering:
         paths = paths_of(self.source, commit)
-        command = self._command_at(commit)
-        subject = Subject(
-            run, Branch("", commit, commit), command, Touched((), patterns=self.policy.tests), SuiteFiles(paths)
-        )
+        suites, nothing = self._survey(commit).suites(self.policy.command), Touched((), patterns=self.policy.tests)
+        subject = Subject(run, Branch("", commit, commit), suites, nothing, SuiteFiles(paths))
         return Gathering(self.bench, self.source, self.kept, self.log, subject)
 
     def measure(self, run: Run, measure: Measure, commit: str) -> Figure:
@@ -221,7 +221,7 @@ class Qa:
 
     def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
         product = {change.path for change in subject.touched.product}
-        evidence = with_other_suites(evidence, survey_at(self.source, subject.branch.base), subject.branch.changed)
+        evidence = with_other_suites(evidence, self._survey(subject.branch.base), subject.branch.changed)
         evidence = Toolbox(self.bench, self.kept, self.source, subject.branch, product).check(evidence)
         paths = [change.path for change in subject.touched.changes if not is_text(change.path)]
         return self._by_versions(evidence, subject.branch, paths) if versions.may_be(paths) else evidence
@@ -237,12 +237,12 @@ class Qa:
 
     def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
         """A change does not choose its own command, unless it brings the first tests."""
-        command = self._command_at(branch.base) or self._command_at(branch.commit)
+        found = (self._survey(one).suites(self.policy.command) for one in (branch.base, branch.commit))
         touched = texts.touched
         return Subject(
             run,
             branch,
-            command,
+            next(filter(None, found), Suites("")),
             touched,
             SuiteFiles(texts.before | texts.after),
             alters_nothing=not asks_for_behaviour(task, touched),
@@ -251,8 +251,8 @@ class Qa:
             renames=texts.renames,
         )
 
-    def _command_at(self, commit: str) -> str:
-        return survey_at(self.source, commit).test(self.policy.command)
+    def _survey(self, commit: str) -> TargetSurvey:
+        return survey_at(self.source, commit, asked=self.policy.roots)
 
     def _box(self, commit: str) -> str:
         return f"{self.bench.quality} {self.bench.label(commit)}"
@@ -278,6 +278,7 @@ class Qa:
             covered_before=base.covered,
             uncovered=uncovered,
             seconds=change.seconds,
+            not_run=runs.left_out,
             digest=change.digest,
             output=_output(runs),
             elsewhere=runs.elsewhere,

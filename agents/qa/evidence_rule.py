@@ -58,7 +58,7 @@ class Runs:
     `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
     `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
     `extended`: old files of tests to which the change only adds what hides nothing. `elsewhere`: how much of the tests
-    ran in other surroundings, too; empty: nobody knows.
+    ran in other surroundings, too; empty: nobody knows. `left_out`: packages whose tests were not run, and why.
     """
 
     base: SuiteRun
@@ -74,6 +74,7 @@ class Runs:
     new: NewNames = field(default_factory=NewNames)
     extended: frozenset[str] = frozenset()
     elsewhere: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def new_tests(self) -> frozenset[str]:

@@ -22,12 +22,13 @@ from sisimpur.agents.qa.differential.comparing import calls_compared
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
 from sisimpur.agents.qa.new_names import NewNamesAsked
 from sisimpur.agents.qa.runner import second_run
-from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder
-from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.agents.qa.runner.suite import ASKS_PACKAGES, NOT_THEIRS, Bench, RawTestRun, SuiteOrder
+from sisimpur.agents.qa.survey.roots import Suites, held
+from sisimpur.agents.qa.test_runner import base_of, excusing, is_green, passing, read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
-from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests
+from sisimpur.shared.model.evidence import SuiteRun, configures_tests
 from sisimpur.shared.model.work import Branch, Run
 from sisimpur.shared.system.log import Log
 
@@ -54,7 +55,7 @@ class Subject:
 
     run: Run
     branch: Branch
-    command: str
+    suites: Suites
     touched: Touched
     places: SuiteFiles
     alters_nothing: bool = False
@@ -62,13 +63,12 @@ class Subject:
     moved: Mapping[str, str] = field(default_factory=dict)
     renames: Renames = field(default_factory=Renames)
 
+    @property
+    def command(self) -> str:
+        return self.suites.whole
 
-IS_UNKNOWN = """import pathlib, sys, sysconfig
-roots = {sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")}
-name = sys.argv[1].encode()
-sys.exit(any(name in path.read_bytes() for root in roots for path in pathlib.Path(root).rglob("*.py")))"""
+
 AGAIN = 5  # runs of a few files, until a test that failed once counts as noise
-ASKS_PACKAGES = ("python", "-I", "-c", IS_UNKNOWN)  # -I: no module of the repository answers in their place
 
 
 @dataclass(frozen=True)
@@ -92,16 +92,18 @@ class Gathering:
         run = self._made("base", order, self._code_of(commit))
         if not is_usable(run):
             return run
-        run = _excusing(run, self._flaky(order, run.of("failed")))
+        run = excusing(run, self._flaky(order, run.of("failed")))
         keep = self.kept.keep_base_run if is_of_branch else self.kept.keep_run
         keep(self._key(commit), run)
         return run
 
     def runs(self, base: SuiteRun, is_red: Callable[[Runs], bool]) -> Runs:
         """BrokenSetup if the commit's own environment cannot be built. `is_red`: then no more has to be seen."""
+        if (early := self._touched_first(base)) and early.left_out and is_red(early):
+            return replace(early, is_compared=False)
         commit = self.subject.branch.commit
         order = SuiteOrder(commit, self.subject.command)
-        change = self._made("change", replace(order, time="all"), self._code_of(commit))
+        change = early.change if early and not early.left_out else self._changed("change", order)
         runs = Runs(base, change, extended=self._extended(base))
         if not change.is_whole or not is_usable(base):
             return runs
@@ -109,12 +111,27 @@ class Gathering:
         runs = replace(runs, flaky=self._flaky(order, failing))
         runs = replace(runs, noisy=self._noisy(runs.flaky, base))
         if not failing - runs.flaky:
-            self.kept.keep_run(self._key(commit), replace(_excusing(change, runs.flaky), times={}))
+            self.kept.keep_run(self._key(commit), replace(excusing(change, runs.flaky), times={}))
         for compared in (self._restored, self._alone, self._without):
             if is_red(runs):
                 return replace(runs, is_compared=False)
             runs = compared(runs)
         return runs
+
+    def _touched_first(self, base: SuiteRun) -> Runs | None:
+        """Packages of the change, and the others if these pass. None: it has all, or what failed would tell nothing."""
+        paths, places = [one.path for one in self.subject.touched.changes], self.subject.places
+        line, roots = self.subject.suites.first(paths)
+        if not line or base.of("failed") or not all(map(places.file, base.outcomes)):
+            return None
+        change = self._changed("touched first", order := SuiteOrder(self.subject.branch.commit, line))
+        if not (before := base_of(base, change, lambda test: held(places.file(test), roots))):
+            return Runs(base, change) if change.is_whole else None
+        flaky = self._flaky(order, change.of("failed"))
+        return Runs(before, change, flaky=flaky, left_out=self.subject.suites.left_out(roots))
+
+    def _changed(self, which: str, order: SuiteOrder) -> SuiteRun:
+        return self._made(which, replace(order, time="all"), self._code_of(order.commit))
 
     def timed(self, path: str) -> SuiteRun:
         """The tests of a file of the base, once more: each says how long it took."""
@@ -124,7 +141,7 @@ class Gathering:
     def survivors(self, planted: Sequence[Mutant], written: Collection[str]) -> list[str]:
         """The faults that the written tests do not notice."""
         runs = ((mutant, self._with_fault(mutant, sorted(written))) for mutant in planted)
-        return [str(mutant) for mutant, run in runs if _is_green(run)]
+        return [str(mutant) for mutant, run in runs if is_green(run)]
 
     def tried(self, planted: Sequence[Mutant], runs: Runs) -> FaultsTried:
         """Show small faults to the tests that know what is changed, as far as the share of time allows.
@@ -142,7 +159,7 @@ class Gathering:
                     break
                 run = self._with_fault(mutant, asked, times * each + seconds)
                 each = run.seconds if run.is_whole else each  # without lines being counted it takes less
-                alive = (*tried.survivors, mutant) if _is_green(run, failing) else tried.survivors
+                alive = (*tried.survivors, mutant) if is_green(run, failing) else tried.survivors
                 tried = replace(tried, count=tried.count + 1, survivors=alive, seconds=tried.seconds + run.seconds)
         return tried
 
@@ -157,11 +174,15 @@ class Gathering:
         branch, limit = self.subject.branch, times * each + seconds
         order = SuiteOrder(branch.commit, self.subject.command, only=asked, cover=False, limit=limit)
         with suppress(Unavailable):
-            return calls_compared(self._run, order, branch.base, {path: self.texts(path) for path in changed})
+            texts = {path: self.texts(path) for path in changed}
+            return calls_compared(self._run, order, branch.base, texts, self.subject.suites.at(changed))
         return Compared()
 
     def _run(self, order: SuiteOrder) -> RawTestRun:
-        raw = self.bench.run(order if second_run.sayable(order.only) else replace(order, only=()))
+        order = order if second_run.sayable(order.only) else replace(order, only=())
+        if order.only and order.command == self.subject.command:
+            order = replace(order, command=self.subject.suites.only(order.only))
+        raw = self.bench.run(order)
         if raw.end in NOT_THEIRS:
             raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again")
         return raw
@@ -248,7 +269,7 @@ class Gathering:
         new = {test for test in files.keys() & runs.new_tests if files[test] in brought}
         old = frozenset(known | {test for test in files.keys() & runs.base.of("passed") if files[test] in old_files})
         second = self._run_elsewhere(order, old | new)
-        failing = (old | new) - _passing(second, old | new)
+        failing = (old | new) - passing(second, old | new)
         was = self._passing_elsewhere(SuiteOrder(branch.base, self.subject.command), failing & old)
         failing = (failing - old) | was
         told = second_run.told(brought | old_files, self._took(runs.change)) if second and second.is_whole else ""
@@ -275,7 +296,7 @@ class Gathering:
         return found
 
     def _passing_elsewhere(self, order: SuiteOrder, tests: Collection[str]) -> frozenset[str]:
-        return _passing(self._run_elsewhere(order, tests), tests)
+        return passing(self._run_elsewhere(order, tests), tests)
 
     def _run_elsewhere(self, order: SuiteOrder, tests: Collection[str]) -> SuiteRun | None:
         """The files of these tests in other surroundings, those of the order first. None: there are none."""
@@ -377,19 +398,3 @@ class Gathering:
         texts = {path: self.texts(path)[0] for path in files if path.endswith(".py")}
         now = {path: subject.renames.applied(with_moved(text, subject.moved)) for path, text in texts.items()}
         return {**files, **{path: text.encode() for path, text in now.items() if text != texts[path]}}
-
-
-def _is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
-    """Whether nothing fails besides what is known to."""
-    return run.is_whole and run.of("failed") <= frozenset(known)
-
-
-def _passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:
-    """Those of these tests that pass there. A run without an end says nothing against them."""
-    return frozenset(tests) & run.of("passed") if run and run.is_whole else frozenset(tests)
-
-
-def _excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:
-    """As the run of a base: only what fails twice excuses a change."""
-    now_and_then: dict[str, Outcome] = dict.fromkeys(flaky, "passed")
-    return replace(run, outcomes={**run.outcomes, **now_and_then})

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from sisimpur.agents.qa.coverage_checker import by_folder, executable, read_coverage
@@ -223,3 +223,29 @@ def _line(text: str) -> str:
 def _clean(text: str) -> str:
     """Remove what no database and no forge takes: NUL and half characters."""
     return text.replace("\0", "�").encode("utf-8", "replace").decode()
+
+
+# --- what a run says ------------------------------------------------------------------------------------------
+
+
+def is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
+    """Whether nothing fails besides what is known to."""
+    return run.is_whole and run.of("failed") <= frozenset(known)
+
+
+def passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:
+    """Those of these tests that pass there. A run without an end says nothing against them."""
+    return frozenset(tests) & run.of("passed") if run and run.is_whole else frozenset(tests)
+
+
+def excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:
+    """As the run of a base: only what fails twice excuses a change."""
+    now_and_then: dict[str, Outcome] = dict.fromkeys(flaky, "passed")
+    return replace(run, outcomes={**run.outcomes, **now_and_then})
+
+
+def base_of(base: SuiteRun, change: SuiteRun, is_held: Callable[[str], bool]) -> SuiteRun | None:
+    """What of the base is about the packages that alone ran. None: all ran, or the run came to no end."""
+    if not (change.is_whole and change.code) or not all(map(is_held, change.outcomes)):
+        return None
+    return SuiteRun(base.end, base.code, {test: found for test, found in base.outcomes.items() if is_held(test)})

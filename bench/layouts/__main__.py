@@ -22,7 +22,7 @@ from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.cli.setup.folders import ROOT, UV
 from sisimpur.cli.wiring.forge import at_home
 from sisimpur.cli.wiring.records import open_records
-from sisimpur.cli.wiring.workshop import BoxWorkshop
+from sisimpur.cli.wiring.workshop import BoxWorkshop, roots_of
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.text import one_line
@@ -108,7 +108,7 @@ def base_run(home: Path) -> SuiteRun:
         ):
             target = records.settings.target.file
             log = Log(records.home.logs, records.clock, lambda text: text)
-            policy = QaPolicy(target.test, 1.0, target.tests)
+            policy = QaPolicy(target.test, 1.0, target.tests, roots_of(target))
             runs = BaseRuns(records.gates, records.clock)  # the day needs no second run of it
             qa = Qa(workshop.bench(code.mirror), code.mirror, runs, policy, log)
             return qa.base(Run(0, "qa", "2026-01-01"), code.sync())

@@ -371,12 +371,14 @@ def _member(name: str, depends: str) -> dict[str, str]:
 
 MONOREPO = Sample(
     "monorepo",
-    9,
+    12,
     {
-        **below("libs/coins", _member("coins", '"toolz"')),
+        **below("libs/coins", _member("coins", '"toolz<1"')),
         **below("services/shop", _member("shop", '"coins", "attrs"')),
-        "libs/coins/tests/test_core.py": tests("coins", 4, "import toolz"),
+        "libs/coins/tests/test_core.py": tests("coins", 4, "import toolz\nassert toolz.__version__ < '1'"),
         "services/shop/tests/test_core.py": tests("shop", 5, "import attrs\nimport coins.core\nimport helpers"),
+        **below("services/desk", _member("desk", '"toolz>=1"')),  # no environment has room for both
+        "services/desk/tests/test_core.py": tests("desk", 3, "import toolz\nassert toolz.__version__ >= '1'"),
         "services/shop/tests/conftest.py": "",
         "services/shop/tests/helpers.py": "",
         "web/package.json": '{"scripts": {"test": "vitest"}}\n',

@@ -29,12 +29,14 @@ from sisimpur.agents.devops.ci.ci_workflow import (
     runs_on_pulls,
 )
 from sisimpur.agents.devops.ci.workflow_lint import Linted, lint_workflow
+from sisimpur.agents.qa.survey.roots import TOOLS_OF_ROOTS
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import plain
 from sisimpur.cli.wiring.forge import TargetCode, open_code
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.cli.wiring.team import AUTHOR
+from sisimpur.cli.wiring.workshop import roots_of
 from sisimpur.shared.forge.forge import Pull, marked
 from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.model.naming import VERSION
@@ -197,9 +199,9 @@ def _standing(mirror: Mirror) -> list[str]:
 def _order(records: Records, mirror: Mirror, commit: str) -> CiOrder:
     """Collect what the team itself installs and runs for this commit."""
     target = records.settings.target.file
-    survey = survey_at(mirror, commit)
+    survey = survey_at(mirror, commit, asked=roots_of(target))
     team = TeamTests(
-        setup=target.setup.strip() or survey.setup,
+        setup=target.setup.strip() or "\n".join((survey.setup, *([TOOLS_OF_ROOTS] if survey.roots else []))),
         test=survey.test(target.test),
         python=_version(target.python),
         minutes=math.ceil(2 * target.minutes) + 5,  # the set-up and the tests, each as long as it may take here

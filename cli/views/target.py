@@ -11,9 +11,11 @@ from pathlib import Path
 
 from sisimpur.agents.qa.runner.suite import SuiteOrder
 from sisimpur.agents.qa.survey import findings
+from sisimpur.agents.qa.survey.commands import NONE
+from sisimpur.agents.qa.survey.roots import in_words
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.agents.qa.test_runner import read_run
-from sisimpur.cli.wiring.workshop import BoxWorkshop
+from sisimpur.cli.wiring.workshop import BoxWorkshop, roots_of
 from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.forge.github_check import SetupFinding
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, TeamError
@@ -59,9 +61,21 @@ def _proposed(survey: TargetSurvey, left: Mapping[str, str]) -> Iterator[str]:
         yield f"  {name}: {one_line(text, LONGEST)}"
     for text in (*findings.what_is_not_run(survey), *findings.left_alone(left)):
         yield f"  not run: {one_line(text, LONGEST)}"
+    if survey.roots:
+        yield from _roots(survey)
+        return
     for name, value in (("setup", survey.setup), ("test", survey.test())):
         text = f"{name}: {json.dumps(value)}"
         yield text if len(text) <= LONGEST else f"{name}: (what {survey.manager} has locked is installed)"
+
+
+def _roots(survey: TargetSurvey) -> Iterator[str]:
+    """As YAML, each part of a word of its own on a line."""
+    yield "roots:"
+    for root in survey.roots:
+        yield f"  - root: {root.folder}"
+        for name, value in (("setup", root.setup), ("test", root.test or NONE)):
+            yield f"    {name}: {json.dumps(value)}" if len(value) <= LONGEST else f"    # {name}: what is locked"
 
 
 # --- doctor --------------------------------------------------------------------------------------------------
@@ -81,7 +95,7 @@ def suite_findings(home: Home, settings: Settings) -> Iterator[SetupFinding]:
     remote = Remote(target.repo, settings.secrets.get("GITHUB_TOKEN") or None)
     try:
         with look(home, remote, target.branch) as (mirror, commit):
-            survey = survey_at(mirror, commit, bool(target.packages))
+            survey = survey_at(mirror, commit, bool(target.packages), roots_of(target))
             for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
                 yield SetupFinding("not run", True, text)
             yield _run(TargetPlace(home, settings), mirror, commit, survey)
@@ -103,6 +117,6 @@ def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) 
             return SetupFinding("tests", False, str(problem))
     run = read_run(raw)
     if run.is_whole and run.outcomes:
-        return SetupFinding("tests", True, findings.counts(run, command))
+        return SetupFinding("tests", True, findings.counts(run, in_words(command)))
     setup = target.file.setup or survey.setup
     return SetupFinding("tests", False, findings.why_not(run, survey, setup, where))

@@ -48,6 +48,7 @@ from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
 from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
 from sisimpur.cli.wiring.services import channel_inbox
+from sisimpur.cli.wiring.workshop import roots_of
 from sisimpur.shared.model.change import needs_owner
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.record.metrics_reader import MetricDays
@@ -138,7 +139,9 @@ class Assembly:
 
     @cached_property
     def _protected(self) -> tuple[str, ...]:
-        return (*self._target.protected, *named_files(f"{self._target.setup} {self._target.test}"))
+        target = self._target
+        lines = (target.setup, target.test, *(line for one in target.roots for line in (one.setup, one.test)))
+        return (*target.protected, *named_files(" ".join(lines)))
 
     def _wish(self, known: TaskRecord) -> str:
         """The goal of a task, for who reads its change; empty: it is wanted no more, or has none."""
@@ -240,7 +243,7 @@ class Assembly:
         )
 
     def _environment(self, commit: str) -> tuple[str, ...]:
-        found, target = survey_at(self._code.mirror, commit), self._target
+        found, target = survey_at(self._code.mirror, commit, asked=roots_of(self._target)), self._target
         base = self._records.gates.newest_base()
         return environment_lines(target.setup or found.setup, found.test(target.test), base)
 

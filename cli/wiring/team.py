@@ -30,7 +30,7 @@ from sisimpur.cli.wiring.orchestrator import Assembly
 from sisimpur.cli.wiring.parts import Roles, TeamParts
 from sisimpur.cli.wiring.records import Records
 from sisimpur.cli.wiring.services import make_library, services
-from sisimpur.cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
+from sisimpur.cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep, roots_of
 from sisimpur.shared.llm.llm_client import PATIENCE, LlmClient
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import Misconfigured
@@ -255,7 +255,7 @@ def _qa(parts: TeamParts, mirror: Mirror, workshop: Workshop) -> ChecksChange:
     records = parts.records
     target, runs = records.settings.target.file, BaseRuns(records.gates, records.clock)
     drop = records.settings.policy.merge.coverage_drop
-    policy, mends = QaPolicy(target.test, drop, target.tests), records.upkeep.failing_test
+    policy, mends = QaPolicy(target.test, drop, target.tests, roots_of(target)), records.upkeep.failing_test
     return Qa(workshop.bench(mirror), mirror, runs, policy, parts.log, mends, workshop.tools())
 
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from sisimpur.agents.coder.engine.engine import Engine
 from sisimpur.agents.planner.facts.asking import Lints
 from sisimpur.agents.qa.runner.suite import Bench
+from sisimpur.agents.qa.survey.roots import Root
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
 from sisimpur.cli.setup.folders import UV
 from sisimpur.cli.wiring.records import Records, aider_python
-from sisimpur.shared.config.settings import Settings
+from sisimpur.shared.config.settings import Settings, TargetFile
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.box import Box, JobLimits, Stoppable
 from sisimpur.shared.sandbox.bubblewrap import never
@@ -70,6 +71,13 @@ class WorkshopPlace(Protocol):
     def home(self) -> Home: ...
     @property
     def settings(self) -> Settings: ...
+
+
+def roots_of(target: TargetFile) -> tuple[Root, ...] | None:
+    """Return the packages that the owner names. None: he has written a command for all of them."""
+    if target.setup.strip() or target.test.strip():
+        return None
+    return tuple(Root(one.root, one.setup.strip(), one.test.strip()) for one in target.roots)
 
 
 class BoxWorkshop:
@@ -167,6 +175,7 @@ class BoxWorkshop:
             PrivateIndex(private) if (private := self._settings.secrets.get("PACKAGE_INDEX_URL")) else None,
             replace(INSTALL, seconds=target.file.minutes * 60),
             Interpreters(BASE_PYTHON, target.file.python, where, UV if UV.exists() else Path("uv"), os.environ),
+            roots_of(target.file),
         )
         box = Stoppable(self.box, lambda: self._is_closed)
         return Environments(box, mirror, self._home.environments, setup, self._print_line)

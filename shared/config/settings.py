@@ -301,6 +301,15 @@ class InboxSettings(SettingsPart):
     """Only issues with this label count, then also those of others: what these ask for is never merged without you."""
 
 
+class RootSettings(SettingsPart):
+    root: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$", max_length=200)
+    """The package's folder, from the repository's root."""
+    setup: str = Field(default="", max_length=2_000)
+    """The command that installs what its tests need, from that folder; empty: what its own files ask for."""
+    test: str = Field(default="", max_length=2_000)
+    """The command that runs its tests, from that folder; empty: what its files run; `none`: none."""
+
+
 class TargetFile(SettingsPart):
     repo: str = Field(min_length=1, max_length=500)
     """The repository: an https URL or a local path."""
@@ -320,6 +329,8 @@ class TargetFile(SettingsPart):
     """The command that installs what the tests need; empty: what the repository's own files ask for."""
     test: str = Field(default="", max_length=2_000)
     """The command that runs the tests; empty: what the repository's files run; `none`: no change is tested."""
+    roots: tuple[RootSettings, ...] = Field(default=(), max_length=50)
+    """Packages that are installed and tested each by itself, the touched ones first; empty: what is found."""
     allow_secrets: tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{16}$", examples=["0f1e2d3c4b5a6978"])], ...] = ()
     """What looks like a key and opens nothing: the numbers that a refusal of a change names."""
     tests: tuple[Pattern, ...] = ()
@@ -339,6 +350,15 @@ class TargetFile(SettingsPart):
     """What is done with what merged."""
     health: HealthSettings = HealthSettings()
     """How it is seen whether it is healthy."""
+
+    @pydantic.model_validator(mode="after")
+    def _one_word_on_the_tests(self) -> TargetFile:
+        if self.roots and (self.setup.strip() or self.test.strip()):
+            raise ValueError("roots: each has its own `setup` and `test`; remove those beside `roots:`")
+        folders = [f"{one.root}/" for one in self.roots]
+        if any(other.startswith(one) for at, one in enumerate(folders) for other in folders[:at] + folders[at + 1 :]):
+            raise ValueError("roots: none may be named twice or lie in another")
+        return self
 
     @pydantic.model_validator(mode="after")
     def _health_is_asked(self) -> TargetFile:

@@ -298,3 +298,11 @@ def cents(nano: int) -> str:
 
 def in_dollars(nano: int) -> str:
     return f"${cents(nano)}" if nano else "$0.00"
+
+
+def in_cents(nano: int) -> str:
+    """Dollars as a message says them: rounded to whole cents. What is less than one is not told as nothing."""
+    rounded = (abs(nano) + NANO // 200) // (NANO // 100)
+    if nano and not rounded:
+        return "under $0.01"
+    return f"{'-' if nano < 0 else ''}${rounded // 100}.{rounded % 100:02d}"

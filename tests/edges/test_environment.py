@@ -27,6 +27,7 @@ from sisimpur.agents.qa.runner.environment_store import (
     dependency_files,
 )
 from sisimpur.agents.qa.runner.suite import Environment
+from sisimpur.agents.qa.survey.roots import Root, Suites
 from sisimpur.agents.qa.survey.target_survey import LOCKED, TargetSurvey
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Unavailable
 from sisimpur.shared.model.scope import matches
@@ -168,6 +169,21 @@ def test_an_environment_is_built_once_and_tests_what_lies_in_the_job_folder(box:
     assert made.stat().st_ino == inode
     assert {path.name for path in made.parent.iterdir()} == {"made", "hooks", "env"}
     assert len(target.told) == 1
+
+
+@pytest.mark.slow
+def test_packages_that_pin_otherwise_have_an_environment_each_with_our_tools(box: Box, target: Target) -> None:
+    for version in ("19.0", "22.0"):
+        wheel(target.packages, "attrs", version)
+    files = {"old/requirements.txt": "attrs==19.0\n", "new/requirements.txt": "attrs==22.0\n"}
+    built = target.environments(box).ready(target.commit(files))
+    laid = target.folder / "files"
+    for path in files:
+        (laid / path).parent.mkdir(parents=True)
+    ask = "python -c 'import attrs, pytest, coverage; print(attrs.VERSION, pytest.VERSION)'"
+    done = inside(box, built, Suites.of((Root("old", test=ask), Root("new", test=ask))).whole, laid)
+    assert done.text.split() == ["19.0", "9.0", "22.0", "9.0"]
+    assert "No module named 'attrs'" in inside(box, built, "python -c 'import attrs'", laid).complaint
 
 
 PROBE = f"""

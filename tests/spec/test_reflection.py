@@ -58,6 +58,7 @@ from sisimpur.agents.qa.evidence_rule import Runs, problems
 from sisimpur.agents.qa.gathering import Gathering, Subject
 from sisimpur.agents.qa.runner.environment_build import Builder, Setup
 from sisimpur.agents.qa.runner.index_proxy import IndexProxy
+from sisimpur.agents.qa.survey.roots import Suites
 from sisimpur.cli.wiring.records import aider_python
 from sisimpur.shared.model.change import Change, ChangeLimits, refusal
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
@@ -330,7 +331,7 @@ def box_that_does_not_start(folder: Path) -> None:
 def interrupted(_: Path) -> None:
     doors: Any = Nothing(Finished(0, b"", b"", "machine", 1.0))
     branch = Branch("agent/x", "base", "commit")
-    subject = Subject(Run(1, "qa", "2026-11-20"), branch, "pytest", Touched(()), SuiteFiles(()))
+    subject = Subject(Run(1, "qa", "2026-11-20"), branch, Suites("pytest"), Touched(()), SuiteFiles(()))
     Gathering(doors, doors, doors, doors, subject).base()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -365,6 +366,23 @@ def test_a_message_leads_with_what_waits_for_the_owner() -> None:
     assert notice.sections[0].heading == "Waits for you"
     assert notice.picture and notice.picture.name == "2026-11-20.png"
     assert "reports/daily/2026-11-20.md" in notice.text
+
+
+def test_a_message_tells_each_cost_once_in_whole_cents_rounded() -> None:
+    odd = replace(MERGED, cost=NANO * 255 // 10_000, cost_of_day=NANO * 255 // 10_000)
+    goals = (GoalAccount("Sums are right", Priority.HIGH, (odd,)), GoalAccount("Polite", Priority.LOW, (FAILED,)))
+    goals = (goals[0], replace(goals[1], tasks=(replace(FAILED, cost=NANO // 8),)))
+    spent = Totals(5 * NANO, spent=NANO * 4_996 // 1_000)
+    account = replace(WORKED, goals=goals, others=(replace(WAITING, cost=NANO // 1_000),), spent=spent)
+    notices = [report_notice.evening(account, CALL), report_notice.progress(account, CALL)]
+    notices += [report_notice.morning(account, account, CALL)]
+    notices += [report_notice.cap_reached(account, "cap $5.00, used $4.996000001; up to $0.0449 more", CALL)]
+    texts = ["\n".join([one.text, *(part.text for part in one.sections)]) for one in notices]
+    for text in texts:
+        assert all(re.fullmatch(r"\$\d+\.\d\d", one.rstrip(".")) for one in re.findall(r"\$[\d.]+", text)), text
+    amounts = re.findall(r"\$[\d.]+", texts[0])
+    assert amounts == ["$5.00", "$5.00", "$0.03", "$0.13", "$0.01", "$4.97", "$7.00", "$100.00"], texts[0]
+    assert "under $0.01" in texts[0] and texts[3].startswith("cap $5.00, used $5.00; up to $0.04 more")
 
 
 def test_no_section_of_a_message_is_longer_than_a_chat_takes_and_no_command_is_cut() -> None:

@@ -27,6 +27,7 @@ from sisimpur.shared.money.token_budget import (
     cost,
     decide,
     dollars,
+    in_cents,
     month_of,
     nearly_used,
     next_cap,
@@ -256,3 +257,12 @@ def test_a_clock_that_jumps_ahead_opens_no_new_days(hours: int, up: int, boot: s
     anchor = Moment(NOON, Uptime("a", 1_000))
     now = Moment(NOON + timedelta(hours=hours), Uptime(boot, 1_000 + up * 3600))
     assert clock_jumped(anchor, now) == jumped
+
+
+@pytest.mark.parametrize(
+    ("nano", "said"),
+    [(0, "$0.00"), (1, "under $0.01"), (4_999_999, "under $0.01"), (5_000_000, "$0.01"), (14_999_999, "$0.01"),
+     (15_000_000, "$0.02"), (999_999_999, "$1.00"), (12_345_000_000, "$12.35"), (-15_000_000, "-$0.02")],
+)  # fmt: skip
+def test_a_message_rounds_to_cents_and_tells_no_cost_as_none(nano: int, said: str) -> None:
+    assert in_cents(nano) == said

@@ -10,10 +10,11 @@ from sisimpur.agents.orchestrator.reports.account import DayAccount, TaskAccount
 from sisimpur.agents.orchestrator.reports.deploy_text import deployed
 from sisimpur.agents.orchestrator.reports.reflection import in_one_line
 from sisimpur.agents.orchestrator.reports.report_text import morning_sections
-from sisimpur.agents.orchestrator.reports.report_words import SHORT, brief, headline, named, section
+from sisimpur.agents.orchestrator.reports.report_words import SHORT, brief, headline, named, rounded, section
 from sisimpur.shared.machine.pressure import Tight, forbids
 from sisimpur.shared.model.deployment import DeployStage
 from sisimpur.shared.model.text import as_said, bullets
+from sisimpur.shared.money.token_budget import in_cents
 from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone
 from sisimpur.shared.store.plan_book import Trouble
 
@@ -27,7 +28,7 @@ def key_of_day(day: str) -> str:
 
 def morning(today: DayAccount, yesterday: DayAccount | None, command: str) -> Notice:
     """Sent first; the day goes on in the same message."""
-    parts = morning_sections(today, yesterday, command)
+    parts = morning_sections(today, yesterday, command, in_cents)
     lead = _lead(today, "the plan follows" if not today.plan.tasks else "planned")
     return Notice(key_of_day(today.day), f"{today.day}: good morning", lead, _tone(today), parts)
 
@@ -46,7 +47,7 @@ def evening(account: DayAccount, command: str, png: bytes = b"") -> Notice:
 
 def _lead(account: DayAccount, *more: str) -> str:
     where = f"The whole report: `reports/daily/{account.day}.md`"
-    return "\n".join((", ".join((headline(account), *more)), where))
+    return "\n".join((", ".join((headline(account, in_cents), *more)), where))
 
 
 def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
@@ -54,14 +55,14 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
     text = report_text
     return (
         *section("Waits for you", brief(text.waiting(account, command, SHORT))),
-        *section("Went wrong", brief(text.wrong(account, command))),
+        *section("Went wrong", brief(map(rounded, text.wrong(account, command)))),
         *section("Deployed", brief(deployed(account, command))),
-        *section("Shipped", brief(text.shipped(account))),
+        *section("Shipped", brief(text.shipped(account, in_cents))),
         *section(text.EFFECTS, brief(text.effects_in_short(account))),
         *section("Failed, and why", brief(text.failed(account, command))),
         *section("Looked up", brief(text.looked_up(account, SHORT))),
-        *section("Asked", brief(text.asked(account))),
-        *section("Money", bullets(text.money(account, command))),
+        *section("Asked", brief(text.asked(account, is_brief=True))),
+        *section("Money", bullets(text.money_in_brief(account, command))),
         *section("How it goes", bullets(in_one_line(account.reflection))),
         *section("Tomorrow", brief(text.tomorrow(account))),
         *section("Not delivered", brief(map(as_said, account.unsent))),
@@ -130,4 +131,4 @@ def cap(day: str, which: str, text: str, is_reached: bool) -> Notice:
 def cap_reached(account: DayAccount, words: str, command: str) -> Notice:
     """The meter's words, what waits, and what the owner types to go on. Once per day and amount of its cap."""
     found = cap(account.day, f"{account.day}-reached-{account.spent.cap}", words, is_reached=True)
-    return replace(found, text="\n\n".join((found.text, *report_text.capped(account, command))))
+    return replace(found, text="\n\n".join((rounded(found.text), *report_text.capped(account, command))))

@@ -14,6 +14,7 @@ from sisimpur.agents.orchestrator.reports.report_words import (
     MOST,
     QUESTION,
     SHORT,
+    Dollars,
     answers,
     at_the_cap,
     brief,
@@ -35,7 +36,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import RoadmapAccount
 from sisimpur.shared.model.evidence import UNSEEN_EFFECT
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.text import NOTE, TITLE, as_said, bullets, counted
-from sisimpur.shared.money.token_budget import in_dollars
+from sisimpur.shared.money.token_budget import in_cents, in_dollars
 from sisimpur.shared.notify.notice import Section
 
 EFFECTS = "What changed for your visitors"
@@ -84,29 +85,34 @@ def picture_words(account: DayAccount) -> str:
 # --- what was asked, and what came of it ---------------------------------------------------------------------
 
 
-def asked(account: DayAccount) -> Iterator[str]:
-    """The goals of the vision; those that were done before in one line."""
+def asked(account: DayAccount, is_brief: bool = False) -> Iterator[str]:
+    """The goals of the vision; those that were done before in one line. `is_brief`: no cost that `shipped` tells."""
     before = [goal for goal in account.goals if goal.is_done_before]
-    yield from (_goal(goal) for goal in account.goals if not goal.is_done_before)
+    yield from (_goal(goal, account, is_brief) for goal in account.goals if not goal.is_done_before)
     for task in account.others:
         origin = "proposed by the team" if is_upkeep(task.id) else "without a goal"
-        yield f"{origin}: {named(task)}: {fate(task)}; {_cost(task)}"
+        cost = "" if is_brief and task in account.merged else f"; {_cost(task, in_cents if is_brief else in_dollars)}"
+        yield f"{origin}: {named(task)}: {fate(task)}{cost}"
     if before:
         yield f"{counted(len(before), 'goal was', 'goals were')} done before this day"
 
 
-def _goal(goal: GoalAccount) -> str:
+def _goal(goal: GoalAccount, account: DayAccount, is_brief: bool) -> str:
+    told = f"**{as_said(goal.title)}** ({goal.priority}): {came_of(goal)}"
+    if is_brief:
+        is_told = any(task in account.merged for task in goal.tasks)
+        return f"{told}; {in_cents(goal.cost)} so far" if goal.cost and not is_told else told
     so_far = f"; {in_dollars(goal.cost)} so far" if goal.cost else ""
     of_day = f", {in_dollars(goal.cost_of_day)} of it on this day" if goal.cost_of_day else ""
-    return f"**{as_said(goal.title)}** ({goal.priority}): {came_of(goal)}{so_far}{of_day}"
+    return f"{told}{so_far}{of_day}"
 
 
-def shipped(account: DayAccount) -> Iterator[str]:
-    yield from map(_shipped, account.merged)
+def shipped(account: DayAccount, dollars: Dollars = in_dollars) -> Iterator[str]:
+    yield from (_shipped(task, dollars) for task in account.merged)
 
 
-def _shipped(task: TaskAccount) -> str:
-    facts = [as_said(task.note), _cost(task)]
+def _shipped(task: TaskAccount, dollars: Dollars) -> str:
+    facts = [as_said(task.note), _cost(task, dollars)]
     facts += [counted(task.new_tests, "new test")] if task.new_tests else []
     facts += [points(task.coverage)] if task.coverage is not None else []
     return f"{named(task)}: {', '.join(facts)}"
@@ -143,8 +149,8 @@ def noted(account: DayAccount) -> Iterator[str]:
         yield from (f"{named(task)}: {as_said(word)}" for word in task.words if said[word] is task)
 
 
-def _cost(task: TaskAccount) -> str:
-    return f"cost {in_dollars(task.cost)}"
+def _cost(task: TaskAccount, dollars: Dollars) -> str:
+    return f"cost {dollars(task.cost)}"
 
 
 def looked_up(account: DayAccount, most: int = NOTE) -> Iterator[str]:
@@ -229,7 +235,7 @@ def capped(account: DayAccount, command: str) -> Iterator[str]:
 
 def money(account: DayAccount, command: str) -> Iterator[str]:
     yield from capped(account, command)
-    spent, month = account.spent, account.month
+    spent = account.spent
     lost = f"; {in_dollars(spent.lost)} of it for calls without an answer, at their worst case" if spent.lost else ""
     held = f"; {in_dollars(spent.reserved)} of it reserved" if spent.reserved else ""
     yield f"this day {in_dollars(spent.used)} of {in_dollars(spent.cap)}{lost}{held}"
@@ -237,9 +243,28 @@ def money(account: DayAccount, command: str) -> Iterator[str]:
         yield f"reading the vision, looking things up and planning {in_dollars(account.overhead)}"
     if account.merged:
         yield f"per merged task {in_dollars(account.per_merged)}, over all its attempts"
-    yield f"this week {in_dollars(account.week.used)}"
-    yield f"this month {in_dollars(month.used)} of {in_dollars(month.cap)}"
-    if saved := savings(account.saved):
+    yield from _periods(account, in_dollars)
+
+
+def money_in_brief(account: DayAccount, command: str) -> Iterator[str]:
+    """For a message: what its first line and the tasks that merged do not tell."""
+    yield from capped(account, command)
+    spent = account.spent
+    if spent.lost:
+        yield f"{in_cents(spent.lost)} for calls without an answer, at their worst case"
+    if spent.reserved:
+        yield f"{in_cents(spent.reserved)} reserved"
+    if account.overhead:
+        yield f"reading the vision, looking things up and planning {in_cents(account.overhead)}"
+    if len(account.merged) > 1:
+        yield f"per merged task {in_cents(account.per_merged)}, over all its attempts"
+    yield from _periods(account, in_cents)
+
+
+def _periods(account: DayAccount, dollars: Dollars) -> Iterator[str]:
+    yield f"this week {dollars(account.week.used)}"
+    yield f"this month {dollars(account.month.used)} of {dollars(account.month.cap)}"
+    if saved := savings(account.saved, dollars):
         yield f"in this month, {saved}"
 
 
@@ -308,9 +333,11 @@ def morning(today: DayAccount, yesterday: DayAccount | None, command: str) -> st
     return markdown(f"Good morning: {today.day}", "", morning_sections(today, yesterday, command))
 
 
-def morning_sections(today: DayAccount, yesterday: DayAccount | None, command: str) -> tuple[Section, ...]:
+def morning_sections(
+    today: DayAccount, yesterday: DayAccount | None, command: str, dollars: Dollars = in_dollars
+) -> tuple[Section, ...]:
     """Until the day is planned the plan is missing."""
-    before = section(yesterday.day, brief(_yesterday(yesterday, command))) if yesterday else ()
+    before = section(yesterday.day, brief(_yesterday(yesterday, command, dollars))) if yesterday else ()
     return (
         *section("Missed", ", ".join(today.missed[-7:]) if today.missed else ""),
         *before,
@@ -318,16 +345,16 @@ def morning_sections(today: DayAccount, yesterday: DayAccount | None, command: s
         *section("Waits for you", brief(waiting(today, command, SHORT))),
         *section("Your notes", brief(map(as_said, today.guards))),
         *section("Went wrong today", brief(wrong(today, command))),
-        *section("Plan for today", brief(_plan(today))),
+        *section("Plan for today", brief(_plan(today, dollars))),
         *section("Roadmap", brief(roadmap(today.roadmap))),
         *section("Looked up", brief(looked_up(today, SHORT))),
         *section("Not delivered", brief(map(as_said, today.unsent))),
     )
 
 
-def _yesterday(account: DayAccount, command: str) -> Iterator[str]:
+def _yesterday(account: DayAccount, command: str, dollars: Dollars) -> Iterator[str]:
     """Merged, tests, coverage, blocked, spent. Numbers only: the evening's report has the rest."""
-    yield headline(account)
+    yield headline(account, dollars)
     yield from (f"merged {named(task)}" for task in account.merged[: MOST // 2])
     tests = sum(task.new_tests for task in account.merged)
     changes = [task.coverage for task in account.merged if task.coverage is not None]
@@ -347,10 +374,10 @@ def _deployed(today: DayAccount, yesterday: DayAccount | None, command: str) -> 
     yield from deployed(replace(today, deploys=(*before, *today.deploys)), command)
 
 
-def _plan(today: DayAccount) -> Iterator[str]:
+def _plan(today: DayAccount, dollars: Dollars) -> Iterator[str]:
     if today.plan.tasks:
         few = counted(len(today.plan.tasks), "task")
-        yield f"{few}, probably about {in_dollars(today.plan.forecast)} of {in_dollars(today.spent.cap)}"
+        yield f"{few}, probably about {dollars(today.plan.forecast)} of {dollars(today.spent.cap)}"
     yield from (as_said(title) for title in today.plan.tasks)
     yield from (f"left for another day: {as_said(title)}" for title in today.deferred)
     yield from (f"upkeep: {as_said(line)}" for line in today.plan.upkeep)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import TITLE, as_said, bullets, counted, harmless, literal
-from sisimpur.shared.money.token_budget import amount, in_dollars
+from sisimpur.shared.money.token_budget import amount, dollars, in_cents, in_dollars
 
 if TYPE_CHECKING:  # `status` and `budget` say some of these words, and load no account of a day
     from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
     from sisimpur.shared.money.savings import Saved
     from sisimpur.shared.notify.notice import Section
 
+Dollars = Callable[[int], str]  # nano-dollars, as they are told
+EXACT = re.compile(r"\$([0-9]{1,7}\.[0-9]{3,9})(?![0-9])")
 HOURS = 24
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
 QUESTION = 300  # of a question: it has to be read to be answered
@@ -46,15 +49,20 @@ def answers(task: str, command: str) -> str:
     return f"`{command} approve {task}`, or `reject` or `retry` with `--why '...'`"
 
 
-def savings(saved: Saved) -> str:
+def savings(saved: Saved, said: Dollars = in_dollars) -> str:
     """A loss is told as one; empty: there is neither."""
     by = {"prompt caching": saved.caching, "the cheaper model on easy tasks": saved.routing}
     told = (
-        f"{name} {'saved' if nano > 0 else 'cost'} {in_dollars(abs(nano))}{'' if nano > 0 else ' more than it saved'}"
+        f"{name} {'saved' if nano > 0 else 'cost'} {said(abs(nano))}{'' if nano > 0 else ' more than it saved'}"
         for name, nano in by.items()
         if nano
     )
     return "; ".join(told)
+
+
+def rounded(text: str) -> str:
+    """The exact amounts of the meter's words, in cents."""
+    return EXACT.sub(lambda found: in_cents(dollars(found[1])), text)
 
 
 def at_the_cap(waiting: int, is_today: bool = True) -> str:
@@ -147,7 +155,7 @@ def came_of(goal: GoalAccount) -> str:
     return ", ".join(words) or "not planned yet"
 
 
-def headline(account: DayAccount) -> str:
+def headline(account: DayAccount, said: Dollars = in_dollars) -> str:
     """The day in one line: what a reader of nothing else should know."""
     from sisimpur.shared.model.deployment import DeployStage
 
@@ -167,6 +175,4 @@ def headline(account: DayAccount) -> str:
     words += ["cut off before its evening"] if account.kind == "cut off" else []
     if account.kind == "idle":
         words = ["nothing to do", *words]
-    return ", ".join(
-        [*(words or ["at work"]), f"{in_dollars(account.spent.used)} of {in_dollars(account.spent.cap)} spent"]
-    )
+    return ", ".join([*(words or ["at work"]), f"{said(account.spent.used)} of {said(account.spent.cap)} spent"])

@@ -24,7 +24,7 @@ from sisimpur.shared.machine.pressure import Tight
 from sisimpur.shared.model.deployment import Deploy
 from sisimpur.shared.model.lifecycle import Card, State, is_over
 from sisimpur.shared.money.ticket import BudgetWarning
-from sisimpur.shared.money.token_budget import cents, month_of
+from sisimpur.shared.money.token_budget import in_cents, month_of
 from sisimpur.shared.notify.notice import Notice
 from sisimpur.shared.store.plan_book import Trouble
 from sisimpur.shared.store.task_records import TaskRecord
@@ -197,7 +197,7 @@ class Reporting:
 
     def cap_nearly_used(self, day: str, warning: BudgetWarning) -> None:
         """Once for its day or month, and once more against a raised cap."""
-        text = f"${cents(warning.used)} of ${cents(warning.cap)} of this {warning.scope} are used"
+        text = f"{in_cents(warning.used)} of {in_cents(warning.cap)} of this {warning.scope} are used"
         period = day if warning.scope == "day" else month_of(day)
         notice = report_notice.cap(day, f"{period}-nearly-{warning.cap}", text, is_reached=False)
         if self._is_news(notice):

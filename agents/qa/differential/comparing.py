@@ -15,9 +15,16 @@ LONGEST = 30.0  # seconds of the box; the calls themselves end far sooner
 
 
 def calls_compared(
-    made: Callable[[SuiteOrder], RawTestRun], tests: SuiteOrder, base: str, files: Mapping[str, tuple[str, str]]
+    made: Callable[[SuiteOrder], RawTestRun],
+    tests: SuiteOrder,
+    base: str,
+    files: Mapping[str, tuple[str, str]],
+    at: str = "",
 ) -> Compared:
-    """`tests`: the run of the change in which calls are kept. `files`: changed code, before and after."""
+    """`tests`: the run of the change in which calls are kept. `files`: changed code, before and after.
+
+    `at`: the line that enters the files' own environment; empty: there is one for all.
+    """
     comparable = Comparable.of(files)
     if not comparable.texts:
         return Compared()
@@ -25,6 +32,6 @@ def calls_compared(
     if not calls.calls:
         return Compared()
     asked = {ASKED: calls.order(comparable.remade)}
-    orders = [SuiteOrder(commit, AGAIN, asked, cover=False, limit=LONGEST) for commit in (base, tests.commit)]
+    orders = [SuiteOrder(commit, at + AGAIN, asked, cover=False, limit=LONGEST) for commit in (base, tests.commit)]
     before, after = (results(made(order).calls) for order in orders)
     return compared(calls, before, after)

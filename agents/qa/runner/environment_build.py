@@ -23,6 +23,7 @@ from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
 from sisimpur.agents.qa.runner.interpreters import Interpreters
 from sisimpur.agents.qa.runner.private_index import PrivateIndex
 from sisimpur.agents.qa.runner.suite import GATE, JOB, PACKAGES
+from sisimpur.agents.qa.survey.roots import FETCHED_ONCE, Root, in_words
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
 from sisimpur.shared.model.text import one_line
@@ -42,7 +43,7 @@ INSTALL = JobLimits(  # no `stall`: what compiles is silent for long
 MOST_LINES, MOST_LINE = 5, 200  # of what a failed command printed
 CAUSE = re.compile(r"(?:E|ERROR|[Ee]rror|fatal|\w{0,60}(?:Error|Exception)): (?!subprocess-exited-with-error)")
 
-SEEN = {"PATH": f"{ENV}/bin:/usr/bin:/bin", "VIRTUAL_ENV": ENV}  # at set-up and at test time
+SEEN = {"PATH": f"{ENV}/bin:/usr/bin:/bin", "VIRTUAL_ENV": ENV, "ROOTS": f"{ENV}/roots"}  # at set-up and at test time
 VERSIONS = ("SETUPTOOLS_SCM_PRETEND_VERSION", "PDM_BUILD_SCM_VERSION", "PBR_VERSION", "UV_DYNAMIC_VERSIONING_BYPASS")
 QUIET = {
     "PIP_CONFIG_FILE": "/dev/null",
@@ -67,14 +68,19 @@ for one in found.distributions():
 """
 # pytest compiles its plugins anew in each run where nobody could keep the outcome (half a second with hypothesis): the
 # last line but one has it kept.
-TOOLS = """exec 2>&1
-python -I -c "$1" > /tmp/pinned.txt || exit
-add() { python -m pip install -c /tmp/pinned.txt "$@"; }
-add pytest coverage hypothesis || add pytest coverage || exit
-python -I -c "$2" || exit
-cd "$(mktemp -d)" && env -u PYTHONPATH python -m pytest -q -p no:cacheprovider --collect-only >/dev/null
+EACH = f"""exec 2>&1
+{FETCHED_ONCE}
+for python in {ENV}/bin/python {ENV}/roots/*/bin/python; do
+test -x "$python" || continue
+%s
+done
 :
-"""
+"""  # of the environments: the tests' own, and those of packages that have one
+TOOLS = """"$python" -I -c "$1" > /tmp/pinned.txt || exit
+add() { "$python" -m pip install -c /tmp/pinned.txt "$@"; }
+add pytest coverage hypothesis || add pytest coverage || exit
+"$python" -I -c "$2" || exit
+(cd "$(mktemp -d)" && env -u PYTHONPATH "$python" -m pytest -q -p no:cacheprovider --collect-only >/dev/null)"""
 # Every Python of the environment finds our reporters, also where a command sets a PYTHONPATH of its own.
 REPORTERS = f"""
 import pathlib, sysconfig
@@ -96,7 +102,8 @@ import base64, csv, hashlib, json, os, pathlib, re
 def name(info): return re.sub("[-_.]+", "-", info.name.rpartition("-")[0].partition("-")[0]).lower()
 def digest(path): return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).decode().rstrip("=")
 found = []
-for site in pathlib.Path("{ENV}/lib").glob("python*/site-packages"):
+lib = "lib/python*/site-packages"
+for site in (one for form in (lib, "roots/*/" + lib) for one in pathlib.Path("{ENV}").glob(form)):
     owners = {{}}
     for record in site.glob("*.dist-info/RECORD"):
         for row in csv.reader(record.read_text("utf-8", "replace").splitlines()):
@@ -128,8 +135,8 @@ class Setup:
     """Settings of the owner about the tests' environment. `name`: the target's; `python`: an interpreter, which
     `interpreters` choose when the first commit is asked for.
 
-    `command`: a line of shell; empty: see TargetSurvey. `packages`: a folder of wheels to install from, then without
-    any network; else `hosts` are those of the package index, and `private` is asked before them.
+    `command`: a line of shell; empty: see TargetSurvey, which hears of `roots`. `packages`: a folder of wheels to
+    install from, then without any network; else `hosts` are those of the package index, and `private` is asked before.
     """
 
     name: str
@@ -140,6 +147,7 @@ class Setup:
     private: PrivateIndex | None = None
     limits: JobLimits = INSTALL
     interpreters: Interpreters | None = field(default=None, compare=False)
+    roots: tuple[Root, ...] | None = ()
 
     @property
     def interpreter(self) -> tuple[Mount, ...]:
@@ -189,7 +197,7 @@ class Builder:
 
     def build(self, commit: str, command: str, place: Path) -> None:
         """Fill `place`, an empty folder, with `env`. Errors: see Environments.ready. Stopping: see Stoppable."""
-        needs = one_line(command, MOST_LINE) or "our own tools only"
+        needs = one_line(in_words(command), MOST_LINE) or "our own tools only"
         self.print_progress(f"{self.setup.name}: installing what the tests need ({needs})")
         steps = tuple(_steps(command, self.setup.program))
         if not self._have_run(steps, commit, place, is_last=False):
@@ -283,9 +291,9 @@ class Builder:
 def _steps(command: str, python: Path) -> Iterator[Step]:
     yield Step(f"{python} -m venv", (str(python), "-I", "-m", "venv", ENV), "python", online=False)
     if command:
-        yield Step(command, ("sh", "-c", f"exec 2>&1\n{command}"))
-    yield Step("pip install pytest coverage", ("sh", "-c", TOOLS, "sh", PINNED, REPORTERS))
-    yield Step(command, ("python", "-I", "-c", COPIES), online=False)
+        yield Step(in_words(command), ("sh", "-c", f"exec 2>&1\n{command}"))
+    yield Step("pip install pytest coverage", ("sh", "-c", EACH % TOOLS, "sh", PINNED, REPORTERS))
+    yield Step(command, ("sh", "-c", EACH % '"$python" -I -c "$1" || exit', "sh", COPIES), online=False)
 
 
 def told(done: Finished) -> str:

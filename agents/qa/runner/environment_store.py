@@ -27,7 +27,7 @@ from pathlib import Path
 from sisimpur.agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
 from sisimpur.agents.qa.runner.suite import PACKAGES, Environment
 from sisimpur.agents.qa.survey.findings import lacking_python
-from sisimpur.agents.qa.survey.target_survey import survey_at
+from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.shared.model.errors import BrokenSetup, CommandFailed
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.text import one_line
@@ -259,7 +259,7 @@ class Environments:
         """Once: what one commit wants of its Python is what all get, as long as this process lives."""
         if (interpreters := self._setup.interpreters) is None:
             return
-        lacking = lacking_python(survey_at(self._mirror, commit), sys.version_info.minor)
+        lacking = lacking_python(self._survey(commit), sys.version_info.minor)
         python = interpreters.chosen(f"3.{lacking}" if lacking else "")
         self._setup = replace(self._setup, python=python, interpreters=None)
         self._builder = replace(self._builder, setup=self._setup)
@@ -305,9 +305,11 @@ class Environments:
 
     def _read(self, commit: str) -> Asked:
         tree = self._mirror.tree(commit)
-        is_offline = self._setup.packages is not None
-        command = self._setup.command.strip() or survey_at(self._mirror, commit, is_offline).setup
+        command = self._setup.command.strip() or self._survey(commit).setup
         return command, dependency_files(tree, command)
+
+    def _survey(self, commit: str) -> TargetSurvey:
+        return survey_at(self._mirror, commit, self._setup.packages is not None, self._setup.roots)
 
     def _named(self, commit: str) -> str:
         """The text of all files that say what is installed, and the command."""

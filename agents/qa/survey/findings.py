@@ -112,8 +112,14 @@ def to_write(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
     )
     if own:
         folder = own.removesuffix("/__init__.py").rpartition("/")[0] or "."
+        if survey.roots:
+            mend = "name its package among the requirements of the one that needs it"
+            return f"ModuleNotFoundError: {missing[1]}{where}: it lies in {folder}; {mend}"
         line = f'test: "PYTHONPATH={folder} {survey.test()}"'
         return f"ModuleNotFoundError: {missing[1]}{where}: it lies in {folder}; write into {file}: {line}"
     package = PACKAGES.get(name, name)
+    if survey.roots:
+        mend = f"to the `setup:` of its package, below `roots:` in {file}"
+        return f"ModuleNotFoundError: {missing[1]}{where}: add {package} {mend}"
     line = f'setup: "{" && ".join(filter(None, (setup, f"pip install {package}")))}"' if len(setup) < LONGEST else ""
     return f"ModuleNotFoundError: {missing[1]}{where}: add {package} to `setup:` in {file}{line and f': {line}'}"

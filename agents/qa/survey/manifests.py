@@ -8,7 +8,7 @@ from __future__ import annotations
 import configparser
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,14 @@ WANTED = ("test", "tests", "testing", "dev")  # extras and groups
 REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w., -]*\])?\s*([<>=!~(;@ ][\w.*+!,<>=~; ()@\"'\[\]/:-]{0,200})?")
 NAMED = re.compile(r"""["']([A-Za-z0-9][\w.\[\],<>=!~* -]*)["']""")
 FACTORED = re.compile(r"[\w{},!-]+: ")  # a line of tox for some of its environments
+NAME = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
+FIRST = re.compile(r"[A-Za-z0-9][\w.-]*")
 INSTALLS = re.compile(r"session\.install\(([^()]*)\)")
+
+
+def compared(name: str) -> str:
+    """`Some_Name` and `some-name` are one package."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def toml(text: str) -> dict[str, Any]:
@@ -120,6 +127,25 @@ class Manifests:
         for name in ("default", "hatch-test", *WANTED):
             found += plain(within(envs, name, "dependencies")) + plain(within(envs, name, "extra-dependencies"))
         return tuple(dict.fromkeys(found))
+
+    @property
+    def name(self) -> str:
+        """Its own, as an index compares names; empty: it does not say."""
+        found = within(self.pyproject, "project", "name") or within(self.tool, "poetry", "name")
+        found = (
+            found or self.setup_cfg.get("metadata", {}).get("name") or "".join(NAME.findall(self.read("setup.py"))[:1])
+        )
+        return compared(found) if isinstance(found, str) else ""
+
+    def names(self, files: Iterable[str]) -> frozenset[str]:
+        """Packages that it, or one of these files of pip's, asks for in any way, as `name` has them."""
+        lines = [*self.requirements(is_package=False), *self.by_runners(), *NAMED.findall(self.read("setup.py"))]
+        for section in ("options", "options.extras_require"):
+            lines += "\n".join(filter(None, self.setup_cfg.get(section, {}).values())).splitlines()
+        lines += [line for file in files for line in self.read(file).splitlines()]
+        groups = (within(one, "dependencies") for one in table(self.tool, "poetry", "group").values())
+        lines += [name for listed in (table(self.tool, "poetry", "dependencies"), *groups) for name in listed or ()]
+        return frozenset(compared(found[0]) for line in lines if (found := FIRST.match(line.strip())))
 
     def by_runners(self) -> tuple[str, ...]:
         """What tox and nox install for their tests: asked where nothing else says what tests need."""

@@ -50,4 +50,6 @@ def with_other_suites(evidence: Evidence, survey: TargetSurvey, changed: Iterabl
         Problem("its suites are not run", f"{few(paths, MOST)}: {language} is not tested here", "ask owner")
         for language, paths in of_other_parts(survey, changed).items()
     )
-    return replace(evidence, not_run=suites_not_run(survey), problems=(*evidence.problems, *problems))
+    return replace(
+        evidence, not_run=(*evidence.not_run, *suites_not_run(survey)), problems=(*evidence.problems, *problems)
+    )

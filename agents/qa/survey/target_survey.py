@@ -5,6 +5,7 @@ The one place that decides it: the environment, QA, `init`, `doctor` and the pro
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -13,6 +14,7 @@ from functools import cached_property
 
 from sisimpur.agents.qa.survey.commands import NONE, Part, command_of, holds_tests, settings_module
 from sisimpur.agents.qa.survey.manifests import WANTED, Manifests, Read, within
+from sisimpur.agents.qa.survey.roots import FOLDER, Root, Suites, setup_of
 from sisimpur.shared.model.change import CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused
 
@@ -43,9 +45,9 @@ NOT_PARTS = {
     *("vendor", "third_party", "node_modules", "templates", "benchmarks", "requirements", "reqs", "scripts", "tools"),
 }
 HERE = {"tests", "test"}  # folders of tests that speak of all parts
-FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
 DEEPEST = 3  # folders above a part
 MOST_PARTS = 12
+MOST_ROOTS = 6  # with environments of their own, unless the owner says so: each has a pytest, and its own copy of all
 OTHERS = {
     "package.json": "JavaScript", "go.mod": "Go", "Cargo.toml": "Rust", "pom.xml": "Java", "build.gradle": "Java",
     "build.gradle.kts": "Kotlin", "Gemfile": "Ruby", "composer.json": "PHP", "CMakeLists.txt": "C or C++",
@@ -69,6 +71,8 @@ FLAT = re.compile(r"(tests?|docs?|examples?|scripts?|tools?|build|benchmarks?|ut
 @dataclass(frozen=True)
 class TargetSurvey:
     """`paths`: of all files; `read`: the text of one; `offline`: packages come from a folder; no lock file is read.
+    `asked`: the owner's word on the packages (`roots:`); what he leaves empty is found. None: his own commands are for
+    all of them at once.
 
     Everything is found when it is asked for.
     """
@@ -76,17 +80,27 @@ class TargetSurvey:
     paths: Collection[str]
     read: Read
     offline: bool = False
+    asked: tuple[Root, ...] | None = ()
 
     # --- what it is --------------------------------------------------------------------------------------
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The folders that are installed and tested, each by itself: nearly always the repository, and only that."""
+        if said := [one.folder for one in self.asked or () if any(map(one.holds, self.paths))]:
+            return tuple(map(self._part, said))
         there = _folders(self.paths)
         if not there or not there[0]:
             return (self._part(""),)
         is_tested = any(path.partition("/")[0] in (*HERE, path) and holds_tests(path) for path in self.paths)
         return tuple(map(self._part, (*([""] if is_tested else ()), *there[:MOST_PARTS])))
+
+    @cached_property
+    def roots(self) -> tuple[Root, ...]:
+        """The parts, where each has an environment of its own; empty: they share one."""
+        parts = self.parts
+        are_apart = self.asked is not None and 1 < len(parts) <= MOST_ROOTS and parts[0].folder
+        return tuple(map(self._root, parts)) if self.asked or are_apart else ()
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -128,6 +142,8 @@ class TargetSurvey:
     @cached_property
     def setup(self) -> str:
         """The command that installs what the tests need; empty: nothing is to be installed."""
+        if self.roots:
+            return setup_of(self.roots)
         if len(self.parts) == 1 and not self.parts[0].folder:
             return " && ".join(self._steps(self.parts[0]))
         steps = [(part, step) for part in self.parts for step in self._steps(part, alone=False)]
@@ -139,6 +155,8 @@ class TargetSurvey:
         """The command for its tests; empty: it has none. `configured`: what the owner says."""
         if said := configured.strip():
             return "" if said == NONE else said
+        if self.roots:
+            return Suites.of(self.roots).whole
         if not self.parts[0].folder and (whole := command_of(self.parts[0])):
             return whole  # the tests of all lie there, or are found from there
         commands = {part.folder: command for part in self.parts if (command := command_of(part))}
@@ -146,6 +164,10 @@ class TargetSurvey:
             runs = " ".join(f"(cd {shlex.quote(folder)} && {run}) || code=$?;" for folder, run in commands.items())
             return f"code=0; {runs} exit $code"
         return next((f"cd {shlex.quote(at)} && {run}" if at else run for at, run in commands.items()), "")
+
+    def suites(self, configured: str = "") -> Suites:
+        """As `test`, with the roots that can be run by themselves."""
+        return Suites.of(self.roots) if self.roots and not configured.strip() else Suites(self.test(configured))
 
     @property
     def settings(self) -> str:
@@ -156,6 +178,32 @@ class TargetSurvey:
         at = f"{folder}/" if folder else ""
         paths = frozenset(path.removeprefix(at) for path in self.paths if path.startswith(at)) if at else self.paths
         return Part(folder, paths, Manifests(lambda path: self.read(at + path) if path in paths else ""))
+
+    def _root(self, part: Part) -> Root:
+        said = next((one for one in self.asked or () if one.folder == part.folder), Root(part.folder))
+        test = said.test or command_of(part)
+        return Root(part.folder, said.setup or " && ".join(self._apart(part)), "" if test == NONE else test)
+
+    def _apart(self, part: Part) -> Iterator[str]:
+        """Install it from its own folder, in one go with the other packages of the repository that it needs."""
+        wanted = [*self._beside(part)]
+        beside = [f"-e {shlex.quote(posixpath.relpath(one.folder, part.folder))}" for one in wanted]
+        own = [f"-e {shlex.quote(_place(part, '.'))}"] if _is_package(part) else []
+        if own or beside:
+            yield f"{PIP} --use-pep517 {' '.join((*own, *beside))}"
+        yield from self._steps(part, alone=False)
+
+    def _beside(self, part: Part) -> Iterator[Part]:
+        """The packages that it names, and those that these name."""
+        open_, known = [part], {part.folder}
+        while open_:
+            here = open_.pop()
+            names = here.manifests.names(one for one in here.paths if REQUIREMENTS.fullmatch(one))
+            for other in self.parts:
+                if other.folder not in known and other.manifests.name in names and _is_package(other):
+                    known.add(other.folder)
+                    open_.append(other)
+                    yield other
 
     def _lock(self, part: Part) -> str:
         return "" if self.offline else next((name for name in LOCKS if name in part.paths), "")
@@ -185,10 +233,10 @@ class TargetSurvey:
         return part.manifests.by_runners()
 
 
-def _place(part: Part) -> str:
+def _place(part: Part, at: str = "") -> str:
     """`.[test]`, with the extras that it has; those of a setup.py nobody knows, and pip only warns about others."""
     known = part.manifests.extras() or (WANTED if "setup.py" in part.paths else ())
-    place = f"./{part.folder}" if part.folder else "."
+    place = at or (f"./{part.folder}" if part.folder else ".")
     return f"{place}[{','.join(known)}]" if known else place
 
 
@@ -218,7 +266,9 @@ def _of_lock(lock: str, part: Part) -> str:
     return f"python -c '{PINS}' {lock} > {LOCKED}"
 
 
-def survey_at(source: CommitFiles, commit: str, offline: bool = False) -> TargetSurvey:
+def survey_at(
+    source: CommitFiles, commit: str, offline: bool = False, asked: tuple[Root, ...] | None = ()
+) -> TargetSurvey:
     """The survey of one commit."""
 
     def read(path: str) -> str:
@@ -227,7 +277,7 @@ def survey_at(source: CommitFiles, commit: str, offline: bool = False) -> Target
         except Refused:  # what is so large is no manifest
             return ""
 
-    return TargetSurvey(paths_of(source, commit), read, offline)
+    return TargetSurvey(paths_of(source, commit), read, offline, asked)
 
 
 def _folders(paths: Iterable[str]) -> list[str]:
