@@ -20,14 +20,14 @@ from sisimpur.agents.qa.commit_texts import LARGEST, CommitSource, text_of
 from sisimpur.agents.qa.differential.calls import Compared
 from sisimpur.agents.qa.differential.comparing import calls_compared
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
-from sisimpur.agents.qa.new_names import NewNamesAsked
+from sisimpur.agents.qa.new_names import ASKS_PACKAGES, NewNamesAsked
 from sisimpur.agents.qa.runner import second_run
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder
 from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
-from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests
+from sisimpur.shared.model.evidence import SuiteRun, configures_tests
 from sisimpur.shared.model.work import Branch, Run
 from sisimpur.shared.system.log import Log
 
@@ -63,12 +63,7 @@ class Subject:
     renames: Renames = field(default_factory=Renames)
 
 
-IS_UNKNOWN = """import pathlib, sys, sysconfig
-roots = {sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")}
-name = sys.argv[1].encode()
-sys.exit(any(name in path.read_bytes() for root in roots for path in pathlib.Path(root).rglob("*.py")))"""
 AGAIN = 5  # runs of a few files, until a test that failed once counts as noise
-ASKS_PACKAGES = ("python", "-I", "-c", IS_UNKNOWN)  # -I: no module of the repository answers in their place
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,7 @@ class Gathering:
         run = self._made("base", order, self._code_of(commit))
         if not is_usable(run):
             return run
-        run = _excusing(run, self._flaky(order, run.of("failed")))
+        run = run.taken_as(self._flaky(order, run.of("failed")), "passed")  # only what fails twice excuses a change
         keep = self.kept.keep_base_run if is_of_branch else self.kept.keep_run
         keep(self._key(commit), run)
         return run
@@ -107,9 +102,10 @@ class Gathering:
             return runs
         failing = change.of("failed") - base.of("failed")
         runs = replace(runs, flaky=self._flaky(order, failing))
-        runs = replace(runs, noisy=self._noisy(runs.flaky, base))
-        if not failing - runs.flaky:
-            self.kept.keep_run(self._key(commit), replace(_excusing(change, runs.flaky), times={}))
+        now = self._failing_now(failing & base.of("passed") - runs.flaky)
+        runs = replace(runs, noisy=self._noisy(runs.flaky, base), base=base.taken_as(now, "failed"))
+        if not failing - runs.flaky - now:
+            self.kept.keep_run(self._key(commit), replace(change.taken_as(runs.flaky | now, "passed"), times={}))
         for compared in (self._restored, self._alone, self._without):
             if is_red(runs):
                 return replace(runs, is_compared=False)
@@ -326,6 +322,17 @@ class Gathering:
             return frozenset()
         return frozenset(failing) & self._made("again", replace(order, cover=False)).of("passed")
 
+    def _failing_now(self, tests: frozenset[str]) -> frozenset[str]:
+        """Those that fail on the base now, too, are no fault of the change: the machine may be busier than it was.
+
+        Their files are asked first, which is quick; then everything, since alone a test may miss what others leave.
+        """
+        order = SuiteOrder(self.subject.branch.base, self.subject.command, cover=False)
+        for only in (sorted(self.subject.places.files(tests)), ()):
+            run = self._made("again", replace(order, only=only)) if tests else None
+            tests &= run.of("failed") if run and run.is_whole else frozenset()
+        return tests
+
     def _noisy(self, shaky: frozenset[str], base: SuiteRun) -> frozenset[str]:
         """Those of these tests that are no fault of the change, e.g. tests of speed on a busy machine.
 
@@ -387,9 +394,3 @@ def _is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
 def _passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:
     """Those of these tests that pass there. A run without an end says nothing against them."""
     return frozenset(tests) & run.of("passed") if run and run.is_whole else frozenset(tests)
-
-
-def _excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:
-    """As the run of a base: only what fails twice excuses a change."""
-    now_and_then: dict[str, Outcome] = dict.fromkeys(flaky, "passed")
-    return replace(run, outcomes={**run.outcomes, **now_and_then})
