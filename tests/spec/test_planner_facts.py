@@ -237,6 +237,14 @@ def test_each_mark_of_quotation_has_its_own_partner() -> None:
     assert set(re.findall("“(.*?)”", names)) == {'{"a": {"b": 1}}', "a.b", "no such word"}
 
 
+def test_the_first_name_of_each_goal_is_told_before_the_second_of_any() -> None:
+    names = [[f"goal_{goal}_name_{n}" for n in range(8)] for goal in range(4)]
+    page = "\n".join(f"the words {name} stand in a line of some length" for goal in names for name in goal)
+    goals = [" ".join(f"`{name}`" for name in goal) for goal in names]
+    (group,) = facts(goals, {"notes/page.ini": page}).groups
+    assert all(f"“goal_{goal}_name_0”" in group.text for goal in range(4))
+
+
 def test_a_library_of_one_long_module_is_seen() -> None:
     lines = [f'def part_{n}(value):\n    """Part {n} of it."""\n    return value + {n}\n' for n in range(4_000)]
     texts = {"lib/db.py": "\n\n".join([*lines, "def count_nulls(rows):\n    return rows.count(None)\n"])}

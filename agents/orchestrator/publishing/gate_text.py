@@ -205,7 +205,7 @@ def _happened(lines: Sequence[str]) -> str:
 
 def cannot_be_done(words: str) -> str:
     """Of a task that the coder gives back, with its own words."""
-    return f"the coder says that it cannot be done: {words}"
+    return f"the coder changed nothing: {words}"
 
 
 def code_is_wrong(words: str) -> str:

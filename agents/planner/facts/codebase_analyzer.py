@@ -292,9 +292,12 @@ Found = Mapping[str, Sequence[SourceHit]]
 
 
 def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
-    """What looks like a name: quoted, joined by marks, CamelCase, called; or a definition or a file is called so."""
+    """What looks like a name: quoted, joined by marks, CamelCase, called; or a definition or a file is called so.
+
+    The first of each text, then the second of each: there is room for some of all.
+    """
     files = {splitext(basename(path))[0] for path in index.paths}
-    chosen: list[str] = []
+    chosen: list[list[str]] = []
     for text in texts:
         said = [(word, ENDING.sub("", word)) for word in WORD.findall(text)]
         said = [(word, bare) for word, bare in said if len(bare) > 2 and bare.lower() not in COMMON]
@@ -304,8 +307,8 @@ def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
             *(bare for word, bare in said if NAME.search(word) or f"{word}(" in text),
             *(bare for _, bare in said if bare in index.definers or bare in files),
         ]
-        chosen += list(dict.fromkeys(ranked))[:NAMES_PER_TEXT]
-    return tuple(dict.fromkeys(chosen))[:MOST_NAMES]
+        chosen.append(list(dict.fromkeys(ranked))[:NAMES_PER_TEXT])
+    return tuple(_in_turn(chosen))[:MOST_NAMES]
 
 
 def searched(source: SourceTree, texts: Iterable[str], index: CodeIndex) -> Found:
