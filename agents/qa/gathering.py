@@ -328,7 +328,7 @@ class Gathering:
         Their files are asked first, which is quick; then everything, since alone a test may miss what others leave.
         """
         order = SuiteOrder(self.subject.branch.base, self.subject.command, cover=False)
-        for only in (sorted(self.subject.places.files(tests)), ()):
+        for only in dict.fromkeys((tuple(sorted(self.subject.places.files(tests))), ())):
             run = self._made("again", replace(order, only=only)) if tests else None
             tests &= run.of("failed") if run and run.is_whole else frozenset()
         return tests
