@@ -20,11 +20,11 @@ from sisimpur.agents.qa.commit_texts import LARGEST, CommitSource, text_of
 from sisimpur.agents.qa.differential.calls import Compared
 from sisimpur.agents.qa.differential.comparing import calls_compared
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
-from sisimpur.agents.qa.new_names import NewNamesAsked
+from sisimpur.agents.qa.new_names import ASKS_PACKAGES, NewNamesAsked
 from sisimpur.agents.qa.runner import second_run
-from sisimpur.agents.qa.runner.suite import ASKS_PACKAGES, NOT_THEIRS, Bench, RawTestRun, SuiteOrder
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder
 from sisimpur.agents.qa.survey.roots import Suites, held
-from sisimpur.agents.qa.test_runner import base_of, excusing, is_green, passing, read_run
+from sisimpur.agents.qa.test_runner import base_of, is_green, passing, read_run
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
@@ -92,7 +92,7 @@ class Gathering:
         run = self._made("base", order, self._code_of(commit))
         if not is_usable(run):
             return run
-        run = excusing(run, self._flaky(order, run.of("failed")))
+        run = run.taken_as(self._flaky(order, run.of("failed")), "passed")  # only what fails twice excuses a change
         keep = self.kept.keep_base_run if is_of_branch else self.kept.keep_run
         keep(self._key(commit), run)
         return run
@@ -109,9 +109,10 @@ class Gathering:
             return runs
         failing = change.of("failed") - base.of("failed")
         runs = replace(runs, flaky=self._flaky(order, failing))
-        runs = replace(runs, noisy=self._noisy(runs.flaky, base))
-        if not failing - runs.flaky:
-            self.kept.keep_run(self._key(commit), replace(excusing(change, runs.flaky), times={}))
+        now = self._failing_now(failing & base.of("passed") - runs.flaky)
+        runs = replace(runs, noisy=self._noisy(runs.flaky, base), base=base.taken_as(now, "failed"))
+        if not failing - runs.flaky - now:
+            self.kept.keep_run(self._key(commit), replace(change.taken_as(runs.flaky | now, "passed"), times={}))
         for compared in (self._restored, self._alone, self._without):
             if is_red(runs):
                 return replace(runs, is_compared=False)
@@ -140,8 +141,7 @@ class Gathering:
 
     def survivors(self, planted: Sequence[Mutant], written: Collection[str]) -> list[str]:
         """The faults that the written tests do not notice."""
-        runs = ((mutant, self._with_fault(mutant, sorted(written))) for mutant in planted)
-        return [str(mutant) for mutant, run in runs if is_green(run)]
+        return [str(mutant) for mutant in planted if is_green(self._with_fault(mutant, sorted(written)))]
 
     def tried(self, planted: Sequence[Mutant], runs: Runs) -> FaultsTried:
         """Show small faults to the tests that know what is changed, as far as the share of time allows.
@@ -289,11 +289,7 @@ class Gathering:
 
     def _took(self, run: SuiteRun) -> Mapping[str, float]:
         """Seconds of each file of tests, as far as the runner told them."""
-        found: dict[str, float] = {}
-        for test, seconds in run.times.items():
-            if file := self.subject.places.file(test):
-                found[file] = found.get(file, 0.0) + seconds
-        return found
+        return second_run.by_file(run.times, self.subject.places.file)
 
     def _passing_elsewhere(self, order: SuiteOrder, tests: Collection[str]) -> frozenset[str]:
         return passing(self._run_elsewhere(order, tests), tests)
@@ -347,6 +343,17 @@ class Gathering:
             return frozenset()
         return frozenset(failing) & self._made("again", replace(order, cover=False)).of("passed")
 
+    def _failing_now(self, tests: frozenset[str]) -> frozenset[str]:
+        """Those that fail on the base now, too, are no fault of the change: the machine may be busier than it was.
+
+        Their files are asked first, which is quick; then everything, since alone a test may miss what others leave.
+        """
+        order = SuiteOrder(self.subject.branch.base, self.subject.command, cover=False)
+        for only in dict.fromkeys((tuple(sorted(self.subject.places.files(tests))), ())):
+            run = self._made("again", replace(order, only=only)) if tests else None
+            tests &= run.of("failed") if run and run.is_whole else frozenset()
+        return tests
+
     def _noisy(self, shaky: frozenset[str], base: SuiteRun) -> frozenset[str]:
         """Those of these tests that are no fault of the change, e.g. tests of speed on a busy machine.
 
@@ -377,15 +384,8 @@ class Gathering:
         """Unavailable if it was ended for a reason that has nothing to do with it."""
         raw = self._run(order)
         run = read_run(raw, frozenset(asked))
-        self.log(
-            self.subject.run,
-            "tests",
-            which=which,
-            end=run.end,
-            code=run.code,
-            tests=len(run.outcomes),
-            seconds=run.seconds,
-        )
+        told = {"end": run.end, "code": run.code, "tests": len(run.outcomes), "seconds": run.seconds}
+        self.log(self.subject.run, "tests", which=which, **told)
         return run
 
     def _files(self, commit: str) -> Mapping[str, bytes | None]:

@@ -17,6 +17,12 @@ from sisimpur.agents.qa.evidence_rule import Runs
 from sisimpur.agents.qa.proof import NewNames, Without
 from sisimpur.shared.model.evidence import SuiteRun
 
+IS_UNKNOWN = """import pathlib, sys, sysconfig
+roots = {sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")} | {sys.prefix + "/roots"}
+name = sys.argv[1].encode()
+sys.exit(any(name in path.read_bytes() for root in roots for path in pathlib.Path(root).rglob("*.py")))"""
+ASKS_PACKAGES = ("python", "-I", "-c", IS_UNKNOWN)  # -I: no module of the repository answers in their place
+
 
 @dataclass(frozen=True)
 class NewNamesAsked:

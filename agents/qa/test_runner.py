@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from sisimpur.agents.qa.coverage_checker import by_folder, executable, read_coverage
@@ -236,12 +236,6 @@ def is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
 def passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:
     """Those of these tests that pass there. A run without an end says nothing against them."""
     return frozenset(tests) & run.of("passed") if run and run.is_whole else frozenset(tests)
-
-
-def excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:
-    """As the run of a base: only what fails twice excuses a change."""
-    now_and_then: dict[str, Outcome] = dict.fromkeys(flaky, "passed")
-    return replace(run, outcomes={**run.outcomes, **now_and_then})
 
 
 def base_of(base: SuiteRun, change: SuiteRun, is_held: Callable[[str], bool]) -> SuiteRun | None:

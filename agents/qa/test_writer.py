@@ -115,7 +115,7 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     definition, paths = _definition(tested, evidence, site), {*site.paths, *site.planned}
     new = () if again or only else (new_file(tested, definition, paths, evidence.command),)
     path = ", ".join(again or only or new)
-    samples = [one for one in samples_of(path, site.paths) if one not in again]
+    samples = [one for one in samples_of(path, site.paths, task.files) if one not in again]
     around = [*samples, *_around(tested, path, site.paths)]
     aim, held = _aim(evidence, asked)
     description = ORDER.format(
@@ -147,7 +147,7 @@ def blind_order(task: TaskSpec, command: str, paths: Collection[str], read: Read
     if not tested or _only(command, paths):
         return None
     path = new_file(tested, "as_asked", {*paths, *task.new_files}, command)
-    samples = samples_of(path, [one for one in paths if read(one)])
+    samples = samples_of(path, [one for one in paths if read(one)], task.files)
     around = [*(one for one in task.files if read(one) and not is_test_file(one)), *samples]
     style = _style(read(samples[0]) if samples else "")
     return replace(
@@ -267,11 +267,11 @@ def _word(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()[:60].removeprefix("test_")
 
 
-def samples_of(path: str, paths: Collection[str]) -> list[str]:
-    """The test files whose style is to be followed: beside the new one, or the next best."""
+def samples_of(path: str, paths: Collection[str], named: Collection[str] = ()) -> list[str]:
+    """The test files whose style is to be followed: beside the new one, or the next best. `named`: by the task."""
     folder = path.partition(", ")[0].rpartition("/")[0]
     tests = [one for one in sorted(paths) if holds_tests(one) and one not in path.split(", ")]
-    return sorted(tests, key=lambda one: -_alike(one.rpartition("/")[0], folder))[:MOST_SAMPLES]
+    return sorted(tests, key=lambda one: (one not in named, -_alike(one.rpartition("/")[0], folder)))[:MOST_SAMPLES]
 
 
 def _alike(one: str, other: str) -> int:

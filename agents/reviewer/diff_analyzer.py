@@ -269,13 +269,19 @@ def task_text(task: TaskSpec, changed: Collection[str]) -> str:
 INDEPENDENT = "a test written from the task's words alone, by somebody who has not seen the change,"
 
 
+def _proving(evidence: Evidence) -> str:
+    """What is red is not compared further."""
+    is_unasked = evidence.is_red and not evidence.proving
+    return "nobody asked yet, since a test fails" if is_unasked else _named(evidence.proving)
+
+
 def evidence_text(evidence: Evidence) -> str:
     """Evidence about this change. The suite's whole counts are left out: other tasks change them too."""
     lines = [
         f"failing: {_failing(evidence)}",
         *(f"{words}: {_named(tests.names, tests.count)}" for words, tests in evidence.compared.told()),
         *([f"failed, and passed when run again: {_named(evidence.flaky)}"] if evidence.flaky else []),
-        f"new or changed tests that fail without the change: {_named(evidence.proving)}",
+        f"new or changed tests that fail without the change: {_proving(evidence)}",
         f"other new tests: {_named(test for test in evidence.new_tests if test not in evidence.proving)}",
         f"coverage: {_coverage(evidence)}",
         *evidence.reach,

@@ -230,6 +230,43 @@ def test_only_names_are_searched_for_and_files_are_found_by_their_names_too() ->
     assert not re.search("“(?:Stop|Onno|slow|mboxutils|setup.cfg)”", text.partition("\n\n")[0])
 
 
+def test_each_mark_of_quotation_has_its_own_partner() -> None:
+    """A short name between marks is no name to search for; what stands between two names is none either."""
+    text = known('Join keys with `.` and not with `_`, as in `{"a": {"b": 1}}`: say "c" or "a.b", and `no such word`')
+    names = text.partition("\n\n")[0]
+    assert set(re.findall("“(.*?)”", names)) == {'{"a": {"b": 1}}', "a.b", "no such word"}
+
+
+def test_the_first_name_of_each_goal_is_told_before_the_second_of_any() -> None:
+    names = [[f"goal_{goal}_name_{n}" for n in range(8)] for goal in range(4)]
+    said = (f"the words {name} stand in a line of some length" for goal in names for name in goal)
+    page = ("\n" + "other = words\n" * 200).join(said)
+    goals = [" ".join(f"`{name}`" for name in goal) for goal in names]
+    (group,) = facts(goals, {"notes/page.ini": page}).groups
+    assert all(f"“goal_{goal}_name_0”" in group.text for goal in range(4))
+
+
+def test_a_library_of_one_long_module_is_seen() -> None:
+    lines = [f'def part_{n}(value):\n    """Part {n} of it."""\n    return value + {n}\n' for n in range(4_000)]
+    texts = {"lib/db.py": "\n\n".join([*lines, "def count_nulls(rows):\n    return rows.count(None)\n"])}
+    assert len(texts["lib/db.py"]) > 230_000
+    assert "| def count_nulls(rows):" in known("`count_nulls()` counts too much", texts=texts)
+    assert "\n20002|     return rows.count(None)" in asked("definition", "lib/db.py::count_nulls", texts)
+
+
+def test_what_a_goal_means_is_shown_though_others_say_more_words_of_the_file() -> None:
+    """Of the one module that is long, a definition with many words of many goals would take the place of each."""
+    busy = "def insert(rows, table, column, value, name, error, file, line):\n" + "".join(
+        f"    table_{n} = column_{n} or value or name or error or file or line or rows\n" for n in range(55)
+    )
+    few = "\n\n".join(f"def {name}(it):\n    return it + 1\n" for name in ("compact", "guess_owner", "unlock"))
+    rest = "\n\n".join(f"def other_{n}(it):\n    return it\n" for n in range(900))
+    says = "a table, a column, a value, a name and an error of a file with one line"
+    goals = [f"Let it compact: {says}", f"Guess the owner of {says}", f"Unlock {says}"]
+    text = "".join(group.text for group in facts(goals, {"lib/db.py": f"{rest}\n\n{busy}\n\n{few}"}).groups)
+    assert all(f"| def {name}(it):" in text for name in ("compact", "guess_owner", "unlock"))
+
+
 def test_where_names_stand_takes_little_room() -> None:
     texts = {f"m_{n}.py": f"name_{n % 40} = 'a line of some length, so that it takes room'\n" * 50 for n in range(200)}
     text = known(" ".join(f"`name_{n}`" for n in range(40)), texts=texts)
@@ -340,6 +377,17 @@ def test_a_file_that_the_model_was_shown_whole_takes_no_room_again() -> None:
 )
 def test_what_is_asked_for_is_answered_from_the_repository(kind: str, what: str, answer: str) -> None:
     assert answer in asked(kind, what)
+
+
+def test_lines_with_a_name_are_those_of_code_first_and_all_are_counted() -> None:
+    prose = {f"docs/p{n}.md": "detect()\n" * 30 for n in range(3)}
+    texts = {**prose, "lib/a.py": "def detect():\n    pass\n", "tests/test_a.py": "detect()\n" * 5}
+    for kind, first in (("search", "search detect:\nlib/a.py:1: "), ("definition", "where it stands:\n  lib/a.py:1: ")):
+        text = asked(kind, "detect", texts)
+        assert first in text and text.index("tests/test_a.py:1:") < text.index("docs/p0.md:1:")
+    assert text.endswith("and 88 more: docs/p0.md 28, docs/p1.md 30, docs/p2.md 30")
+    many = {f"docs/p{n}.md": "detect()\n" * 400 for n in range(6)}
+    assert "and at least 1980 more: " in asked("search", "detect", many)
 
 
 @pytest.mark.parametrize(

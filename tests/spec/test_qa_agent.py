@@ -181,6 +181,7 @@ def stage(tmp_path: Path) -> Stage:
 
 TESTS = ("tests/test_shop.py",)
 BASE, CHANGE = ("base", (), True), ("commit", (), True)
+RED_TWICE = [("commit", (), False), ("base", TESTS, False)]  # is it flaky? does the base fail now, too?
 RESTORED, ALL_RESTORED = ("commit", TESTS, False), ("commit", (), False)
 
 
@@ -304,7 +305,7 @@ def test_what_is_merged_as_it_was_tested_is_not_run_again_as_the_next_base(stage
 
 def test_a_red_change_goes_back_without_being_compared_any_further(stage: Stage) -> None:
     found = stage.given_change({"shop.py": SHOP.replace("sum", "len"), "tests/test_shop.py": NEW}).check()
-    assert stage.runs == [BASE, CHANGE, ("commit", (), False)], "the third: is it flaky?"
+    assert stage.runs == [BASE, CHANGE, *RED_TWICE]
     assert rules(found.problems) == ("a test fails", "a new test fails"), "no word on what was not looked at"
 
 
@@ -332,7 +333,7 @@ def test_a_broken_change_is_red_and_named(stage: Stage) -> None:
     found = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
     assert found.is_red and found.problems[0].rule == "a test fails"
     assert [failure.test for failure in found.failures] == ["tests/test_shop.py::test_sum"]
-    assert stage.runs == [BASE, CHANGE, ("commit", (), False)]  # the third: is it flaky?
+    assert stage.runs == [BASE, CHANGE, *RED_TWICE]
 
 
 def test_a_test_that_was_bent_to_broken_code_is_found_by_the_old_one(stage: Stage) -> None:
@@ -542,6 +543,31 @@ def test_an_old_test_that_fails_now_and_then_is_the_owners_if_the_base_has_it_st
     found = stage.given_change({"shop.py": SHOP + "\n"}).check(task=replace(TASK, title="Refactor the total"))
     assert found.flaky == (SUM,) and not found.is_red
     assert ("an old test is flaky now" in rules(found.problems)) is told
+
+
+@pytest.mark.parametrize(
+    ("is_seen", "runs"),
+    [
+        pytest.param(lambda order: True, 2, id="it waits for a second, and the machine is busier than it was"),
+        pytest.param(lambda order: bool(order.only), 2, id="alone it misses what other tests leave"),
+        pytest.param(lambda order: not order.only, 1, id="its file passes on the base"),
+    ],
+)
+def test_an_old_test_that_fails_twice_is_asked_of_the_base_once_more(
+    stage: Stage, is_seen: Callable[[SuiteOrder], bool], runs: int
+) -> None:
+    seen = Counter[str]()
+
+    def slower(order: SuiteOrder) -> bool:
+        seen[order.commit] += 1
+        return is_seen(order) if order.commit == stage.base and seen[order.commit] > 1 else order.commit != stage.base
+
+    stage.bench.spoils = failing(SUM, slower)
+    found = stage.given_change({"shop.py": SHOP + "\n"}).check(task=replace(TASK, title="Refactor the total"))
+    is_excused = all(is_seen(SuiteOrder("base", "pytest", only=only)) for only in ((), TESTS))
+    assert found.is_red is not is_excused and found.failing_before == int(is_excused)
+    assert stage.runs[3 : 3 + runs] == [("base", TESTS, False), ("base", (), False)][:runs]
+    assert all("failed" not in run.outcomes.values() for run in stage.book.runs.values()), "no later change is excused"
 
 
 def test_a_new_test_that_is_too_slow_only_while_lines_are_counted_is_proof(stage: Stage) -> None:

@@ -13,7 +13,7 @@ from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
 from sisimpur.agents.qa.analysis.touched import Touched, moved_modules, with_moved
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
 from sisimpur.agents.qa.analysis.which_tests import still_named
-from sisimpur.agents.qa.runner.suite import ASKS_PACKAGES
+from sisimpur.agents.qa.new_names import ASKS_PACKAGES
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.system.process import run

@@ -215,6 +215,12 @@ def test_the_samples_lie_beside_the_new_file() -> None:
     assert samples_of("tests/test_x.py", ("shop/prices.py",)) == []
 
 
+def test_the_samples_are_those_that_the_task_names_before_others() -> None:
+    tree = ("tests/test_a.py", "tests/test_b.py", "tests/test_rows.py", "tests/test_utils.py")
+    assert samples_of("tests/test_x.py", tree, ("shop/rows.py", "tests/test_rows.py"))[0] == "tests/test_rows.py"
+    assert samples_of("tests/test_rows.py", tree, ("tests/test_rows.py",)) == ["tests/test_a.py", "tests/test_b.py"]
+
+
 @given(st.text(), st.text())
 def test_no_name_of_a_file_or_a_definition_leads_to_a_strange_path(stem: str, definition: str) -> None:
     path = new_file(f"shop/{stem}.py", definition, (*TREE, "tests/test_change.py"), PYTEST)

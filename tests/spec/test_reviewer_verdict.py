@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sisimpur.agents.orchestrator.publishing.gate_text import summary
 from sisimpur.agents.reviewer.agent import Reviewer, ReviewLimits
 from sisimpur.agents.reviewer.answer import (
     MOST_FINDINGS,
@@ -739,6 +740,16 @@ def test_the_reviewer_is_told_which_failures_were_there_before() -> None:
     told = evidence_text(replace(GREEN, failed=2, failing_before=2))
     assert told.startswith("failing: 2 (2 on the base; each that the change has broken is a problem below)\n")
     assert evidence_text(GREEN).startswith("failing: 0\n")
+
+
+def test_how_many_tests_fail_without_the_change_is_told_only_where_it_was_asked() -> None:
+    """What is red is not compared any further: none is no answer then."""
+    found = replace(GREEN, new_tests=("test_new",), proving=(), problems=())
+    red = replace(found, problems=(Problem("a test fails", "tests/test_a.py::test_b fails", "correct"),))
+    assert "1 new, 0 of them fail without the change" in summary(found) and "1 new" in summary(red)
+    assert "without the change" not in summary(red)
+    assert "fail without the change: none" in evidence_text(found)
+    assert "fail without the change: nobody asked yet, since a test fails" in evidence_text(red)
 
 
 def test_the_reviewer_is_told_why_a_test_fails_still() -> None:

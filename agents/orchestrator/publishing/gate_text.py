@@ -44,7 +44,9 @@ def summary(evidence: Evidence) -> str:
     if evidence.failing_before:
         counts += f" ({evidence.failing_before} failed before)"
     if evidence.new_tests:
-        counts += f"; {len(evidence.new_tests)} new, {len(evidence.proving)} of them fail without the change"
+        counts += f"; {len(evidence.new_tests)} new"
+        if evidence.proving or not evidence.is_red:  # what is red is not compared further
+            counts += f", {len(evidence.proving)} of them fail without the change"
     return counts
 
 
@@ -203,7 +205,7 @@ def _happened(lines: Sequence[str]) -> str:
 
 def cannot_be_done(words: str) -> str:
     """Of a task that the coder gives back, with its own words."""
-    return f"the coder says that it cannot be done: {words}"
+    return f"the coder changed nothing: {words}"
 
 
 def code_is_wrong(words: str) -> str:

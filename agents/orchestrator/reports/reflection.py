@@ -130,7 +130,7 @@ PHRASES: dict[Cause, tuple[str, ...]] = {  # how a note begins; the first that f
     Cause.SPECIFICATION: (
         r"the change was refused: .+: the task edits it, but it does not exist",
         r"the model declined the task",
-        r"the coder says that it cannot be done: ",
+        r"the coder (?:changed nothing|says that it cannot be done): ",
         r"it changes .+, which you have said not to touch",
         r"you closed pull request #\d+",
     ),

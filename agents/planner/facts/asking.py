@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import ClassVar, Literal
 
-from sisimpur.agents.planner.facts.code_index import kind
+from sisimpur.agents.planner.facts.code_index import by_worth, kind
 from sisimpur.agents.planner.facts.relevance import Meanings
 from sisimpur.agents.planner.facts.source import (
     LONG_FILE,
@@ -32,7 +32,7 @@ from sisimpur.shared.model.work import FindingsOf
 ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 36_000  # questions, and characters of all answers
 LONG_PARTS = 6_000  # characters of a long file
 MOST_PLACES = 3  # files that a name stands in, the product's first
-MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_ALIKE = 3, 8, 20, 5
+MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_LOOKED, MOST_ALIKE = 3, 8, 20, 2_000, 5
 STANDS_ABOVE = "it stands above, all of it"
 LONGEST_ASK, MOST_COMPARED, MOST_REMARKS, MOST_FILES = 200, 10_000, 60, 20
 LINTER_FILES = ("pyproject.toml", "ruff.toml", ".ruff.toml")
@@ -240,7 +240,10 @@ def _texts(path: str, lines: Sequence[str], name: str) -> Iterator[str]:
 
 
 def _lines_with(source: SourceTree, what: str, most: int) -> Iterator[str]:
-    found = [hit for hit in hits(source, what, most) if is_plain_path(hit.path)] if len(what) > 1 else []
-    yield from (f"{hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in found)
-    if len(found) >= most:
-        yield "… and perhaps more"
+    """The first lines that hold it, code before tests before prose, and how many more stand where."""
+    looked = hits(source, what, MOST_LOOKED) if len(what) > 1 else ()
+    found = sorted((hit for hit in looked if is_plain_path(hit.path)), key=by_worth)
+    yield from (f"{hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in found[:most])
+    if more := Counter(hit.path for hit in found[most:]):
+        many = f"{'at least ' if len(looked) >= MOST_LOOKED else ''}{more.total()}"
+        yield f"and {many} more: {few([f'{path} {n}' for path, n in more.items()], MOST_FILES)}"

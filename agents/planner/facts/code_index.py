@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from posixpath import dirname, splitext
 from typing import Literal
 
-from sisimpur.agents.planner.facts.source import SourceTree, definitions, lines_of
+from sisimpur.agents.planner.facts.source import SourceHit, SourceTree, definitions, lines_of
 from sisimpur.shared.model.scope import is_plain_path, matches
 from sisimpur.shared.repo.file_parts import Definition
 
@@ -64,6 +64,12 @@ def kind(path: str) -> Kind:
     if matches(path, PAGES):
         return "pages"
     return "prose" if matches(path, PROSE) else "tests" if matches(path, TESTS) else "code"
+
+
+def by_worth(hit: SourceHit) -> tuple[bool, bool, bool, str, int]:
+    """The order of lines that hold a name: the product's code, its tests, prose, what nobody edits."""
+    of = kind(hit.path)
+    return of == "dull", of == "prose", of == "tests", hit.path, hit.line
 
 
 @lru_cache(200_000)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice, zip_longest
 from posixpath import basename, splitext
 
-from sisimpur.agents.planner.facts.code_index import ENDING, CodeIndex, IndexedFile, kind, words
+from sisimpur.agents.planner.facts.code_index import ENDING, CodeIndex, IndexedFile, by_worth, kind, words
 from sisimpur.agents.planner.facts.relevance import COMMON, PATH, Meanings, Relevance, named_folders, relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map, stack, tests, without_tables
 from sisimpur.agents.planner.facts.source import LONG_FILE, OTHERS, SourceHit, SourceTree, clean, hits, parts, whole
@@ -31,7 +31,7 @@ NEEDED = 6_000  # at least, for a goal to be planned with others
 ASIDE = 0.1  # of BESIDE: pages, and as much prose and the like, at most
 FILLED = 0.6  # of the room, at least, while there is anything that tells
 PRICE = 0.2  # how much less a long file is worth: its length to this power
-MEANT = 40  # what the name of a definition tells that the goal's words mean; a word of a line: 3 or so
+MEANT = 2  # how many of a file's best lines a definition is worth whose name the goal's words mean
 LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
 MORE = "\n[more was cut]"
@@ -269,9 +269,10 @@ def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> 
         value += 4 * len(said & names) + 2 * len(said & used)
         if value:
             found[number] = value
+    most = max(found.values(), default=1.0)  # what a goal means comes before what holds many words of many goals
     for place, value in (item for one in about for item in one.meant.items()):
         if place.path == file.path:
-            found[place.definition.line] = found.get(place.definition.line, 0.0) + MEANT * value
+            found[place.definition.line] = found.get(place.definition.line, 0.0) + MEANT * most * value**3
     return found
 
 
@@ -282,7 +283,8 @@ HITS_OF_A_WORD = 30  # lines; a plain word in more of them tells nothing, though
 NAMES_PER_TEXT, MOST_NAMES = 8, 40
 HITS_PER_FILE, HITS_PER_NAME, HITS_ASKED = 2, 4, 60
 LONGEST_HIT = 120
-QUOTED = re.compile(r"`([^`\n]{2,60})`|\"([^\"\n]{2,60})\"|“([^”\n]{2,60})”")
+QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”")  # of any length: each mark has its own partner
+LONGEST_NAME = 60
 WORD = re.compile(r"[^\W\d_]\w*(?:\.\w+)*")
 NAME = re.compile(r"[._/]|[a-z][A-Z]")
 
@@ -290,20 +292,23 @@ Found = Mapping[str, Sequence[SourceHit]]
 
 
 def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
-    """What looks like a name: quoted, joined by marks, CamelCase, called; or a definition or a file is called so."""
+    """What looks like a name: quoted, joined by marks, CamelCase, called; or a definition or a file is called so.
+
+    The first of each text, then the second of each: there is room for some of all.
+    """
     files = {splitext(basename(path))[0] for path in index.paths}
-    chosen: list[str] = []
+    chosen: list[list[str]] = []
     for text in texts:
         said = [(word, ENDING.sub("", word)) for word in WORD.findall(text)]
         said = [(word, bare) for word, bare in said if len(bare) > 2 and bare.lower() not in COMMON]
         ranked = [
-            *("".join(found) for found in QUOTED.findall(text)),
+            *(name for found in QUOTED.findall(text) if 2 <= len(name := "".join(found)) <= LONGEST_NAME),
             *(path for path in PATH.findall(text) if "/" in path),
             *(bare for word, bare in said if NAME.search(word) or f"{word}(" in text),
             *(bare for _, bare in said if bare in index.definers or bare in files),
         ]
-        chosen += list(dict.fromkeys(ranked))[:NAMES_PER_TEXT]
-    return tuple(dict.fromkeys(chosen))[:MOST_NAMES]
+        chosen.append(list(dict.fromkeys(ranked))[:NAMES_PER_TEXT])
+    return tuple(_in_turn(chosen))[:MOST_NAMES]
 
 
 def searched(source: SourceTree, texts: Iterable[str], index: CodeIndex) -> Found:
@@ -316,9 +321,7 @@ def _lines(source: SourceTree, name: str) -> tuple[SourceHit, ...]:
     if not lines and name != name.lower():
         lines = hits(source, name.lower(), HITS_ASKED)
     plain = (hit for hit in lines if is_plain_path(hit.path))
-    return tuple(
-        sorted(plain, key=lambda hit: (kind(hit.path) == "dull", kind(hit.path) == "prose", hit.path, hit.line))
-    )
+    return tuple(sorted(plain, key=by_worth))
 
 
 def told(index: CodeIndex, found: Found, shown: Mapping[str, bool] | None, limit: int) -> str:

@@ -13,7 +13,7 @@ from sisimpur.shared.repo.file_parts import Definition, innermost
 from sisimpur.shared.repo.file_parts import definitions as defined_in
 from sisimpur.shared.repo.mirror import Mirror
 
-MAX_FILE = 200_000  # bytes
+MAX_FILE = 1_000_000  # bytes; the one module of a library may have 230,000
 
 
 class SourceHit(Protocol):

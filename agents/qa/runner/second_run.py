@@ -38,6 +38,15 @@ def second_run(
     return frozenset(chosen)
 
 
+def by_file(times: Mapping[str, float], file_of: Callable[[str], str]) -> Mapping[str, float]:
+    """Seconds of tests -> of their files, as far as these are known."""
+    found: dict[str, float] = {}
+    for test, seconds in times.items():
+        if file := file_of(test):
+            found[file] = found.get(file, 0.0) + seconds
+    return found
+
+
 def told(ran: Collection[str], took: Mapping[str, float]) -> str:
     """How much of the tests has run in other surroundings; empty: nobody knows how long they take."""
     if not took:

@@ -27,12 +27,6 @@ JOB = "/job"  # where the target's files lie in the box, at setup and at test ti
 PACKAGES = "/packages"  # where the owner's folder of wheels lies in the box, if there is one
 GATE = "/run/gate"  # where our reporters lie in the box of the tests
 
-IS_UNKNOWN = """import pathlib, sys, sysconfig
-roots = {sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")} | {sys.prefix + "/roots"}
-name = sys.argv[1].encode()
-sys.exit(any(name in path.read_bytes() for root in roots for path in pathlib.Path(root).rglob("*.py")))"""
-ASKS_PACKAGES = ("python", "-I", "-c", IS_UNKNOWN)  # -I: no module of the repository answers in their place
-
 
 @dataclass(frozen=True)
 class Environment:
