@@ -1,6 +1,6 @@
 /* A word about a line: written below it, and shown there until it is sent. */
 
-import { type KeyboardEvent, type ReactNode, useState } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
 import { say } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { t } from "../words/words";
@@ -11,9 +11,10 @@ const LONGEST = 1_000; // characters
 /** Where it is about, as the coder reads it. */
 export const place = (one: Pick<Comment, "path" | "line" | "side">): string => t(one.side === "old" ? "comment.place.old" : "comment.place", { path: one.path, line: one.line });
 
-export function Writing({ task, at, end }: { task: string; at: Comment; end: () => void }): ReactNode {
+/** Its words lie with the rows: these come and go while somebody writes. */
+export function Writing({ task, at, change, end }: { task: string; at: Comment; change: (text: string) => void; end: () => void }): ReactNode {
   const all = useComments(task);
-  const [text, setText] = useState(at.text);
+  const text = at.text;
   function keep(): void {
     const said = { ...at, text: text.trim() };
     if (!hasRoom(all, said)) return say(t("comment.no.room"), true);
@@ -21,7 +22,7 @@ export function Writing({ task, at, end }: { task: string; at: Comment; end: () 
     end();
   }
   const pressed = (event: KeyboardEvent): void => {
-    if (event.key === "Escape" && text.trim() === at.text) end();
+    if (event.key === "Escape" && (!text.trim() || all.some((one) => one.text === text))) end();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) keep();
     event.stopPropagation();
   };
@@ -37,7 +38,7 @@ export function Writing({ task, at, end }: { task: string; at: Comment; end: () 
     >
       <label>
         {place(at)}
-        <textarea ref={focused} dir="auto" maxLength={LONGEST} rows={2} value={text} onChange={(event) => setText(event.target.value)} />
+        <textarea ref={focused} dir="auto" maxLength={LONGEST} rows={2} value={text} onChange={(event) => change(event.target.value)} />
       </label>
       <div className="actions small">
         <button type="submit" className="main" disabled={!text.trim()}>

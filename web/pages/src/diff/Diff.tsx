@@ -1,6 +1,6 @@
 /* What a change alters: by file, in sections of rows that cost nothing while nobody sees them; all of it can be searched. */
 
-import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
+import { memo, type ReactNode, useEffect, useState } from "react";
 import { useRead } from "../api/reading";
 import type { DiffPage } from "../api/types";
 import { choose, useChoice, useIsWide } from "../look";
@@ -8,7 +8,7 @@ import { Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { count } from "../words/figures";
 import { t } from "../words/words";
-import { type ChangedFile, filesOf } from "./files";
+import { type ChangedFile, NOTHING, type Parsed, readOn } from "./files";
 import { Rows, useGrowing } from "./Rows";
 
 const FILES_AT_ONCE = 2;
@@ -19,17 +19,29 @@ type Uncovered = Record<string, number[]>;
 /** Read page after page, when they are asked for; what was read stays. */
 export function useFiles(id: string): { files: ChangedFile[]; commit: string; next: number | null; more: () => void; page: ReturnType<typeof useRead<DiffPage>> } {
   const [begin, setBegin] = useState(0);
-  const [read, setRead] = useState<DiffPage[]>([]);
+  const [read, setRead] = useState<Read>({ pages: [], parsed: NOTHING });
   const page = useRead<DiffPage>(`tasks/${encodeURIComponent(id)}/diff?begin=${begin}`);
   const now = page.data?.value;
   useEffect(() => {
     if (!now) return;
-    setRead((before) => (before[0]?.commit === now.commit ? [...before.filter((one) => one.begin < now.begin), now] : [now]));
+    setRead((before) => withPage(before, now));
     if (now.begin !== begin) setBegin(0);
   }, [now, begin]);
-  const files = useMemo(() => filesOf(read.flatMap((one) => one.lines)), [read]);
-  const next = read.at(-1)?.next ?? null;
-  return { files, commit: read[0]?.commit ?? "", next, page, more: () => next !== null && setBegin(next) };
+  const last = read.pages.at(-1);
+  const next = last?.next ?? null;
+  return { files: read.parsed.files, commit: last?.commit ?? "", next, page, more: () => next !== null && setBegin(next) };
+}
+
+interface Read {
+  pages: DiffPage[];
+  parsed: Parsed;
+}
+
+/** Only what is new is parsed; a page of another commit, or one that was read before, begins anew. */
+function withPage({ pages, parsed }: Read, now: DiffPage): Read {
+  if (pages[0]?.commit === now.commit && pages.every((one) => one.begin < now.begin)) return { pages: [...pages, now], parsed: readOn(parsed, now.lines) };
+  const kept = pages[0]?.commit === now.commit ? [...pages.filter((one) => one.begin < now.begin), now] : [now];
+  return { pages: kept, parsed: kept.reduce((sum, one) => readOn(sum, one.lines), NOTHING) };
 }
 
 export const told = (files: readonly ChangedFile[]): string =>
@@ -107,9 +119,9 @@ interface Shown {
   commit: string;
 }
 
-/** Of one commit a file changes only by being read on. */
+/** Of one commit the rows of a file are others only when it was read on. */
 const isSame = (one: Shown, other: Shown): boolean =>
-  one.one.rows.length === other.one.rows.length && one.at === other.at && one.missed === other.missed && one.isSplit === other.isSplit && one.wraps === other.wraps && one.task === other.task;
+  one.one.rows === other.one.rows && one.at === other.at && one.missed === other.missed && one.isSplit === other.isSplit && one.wraps === other.wraps && one.task === other.task;
 
 const File = memo(function File({ at, one, missed, isSplit, wraps, task, commit }: Shown): ReactNode {
   const [isOpen, setOpen] = useState(!one.folded);

@@ -1,6 +1,6 @@
 /* The rows of one file, in sections that cost nothing while nobody sees them; and the words about them. */
 
-import { Fragment, memo, type MouseEvent, type ReactNode, useEffect, useMemo, useState } from "react";
+import { type CSSProperties, Fragment, memo, type MouseEvent, type ReactNode, useEffect, useMemo, useState } from "react";
 import { Plain } from "../parts/Plain";
 import { t } from "../words/words";
 import { Said, Writing } from "./Comment";
@@ -9,7 +9,7 @@ import { pairs, type Row } from "./files";
 import { isGutter, pressedIn } from "./lines";
 
 const SECTION = 50; // rows
-const AT_ONCE = 6; // sections that one frame adds
+const AT_ONCE = 4; // sections that one frame adds
 const ROW = 1.22; // rem: how high a row is that does not wrap
 const NONE: Comment[] = [];
 
@@ -26,7 +26,8 @@ interface Rowed {
 export function Rows({ path, rows, missed, isSplit, wraps, task, commit }: Rowed): ReactNode {
   const missing = useMemo(() => new Set(missed), [missed]);
   const whole = useMemo(() => (isSplit ? cut(pairs(rows)) : cut(rows.map((one): [Row, null] => [one, null]))), [rows, isSplit]);
-  const shown = useGrowing(whole.length, AT_ONCE);
+  const columns = useMemo(() => widest(rows) + (missed.length ? t("no.test.runs").length + 6 : 0), [rows, missed]);
+  const shown = useGrowing(whole.length, AT_ONCE, isSplit);
   const all = useComments(task);
   const [writing, setWriting] = useState<Comment | null>(null);
   const said = useMemo(() => all.filter((one) => one.path === path), [all, path]);
@@ -42,9 +43,9 @@ export function Rows({ path, rows, missed, isSplit, wraps, task, commit }: Rowed
     if (line && number && isGutter(event, line)) write(sideOf(line), number);
   }
   return (
-    <div className={`rows ${isSplit ? "split" : "unified"} ${wraps ? "wraps" : ""}`} tabIndex={wraps && !task ? undefined : 0} role="region" aria-label={t("change.of", { path })} onClick={task ? press : undefined} onKeyDown={task ? pressedIn : undefined}>
-      {whole.slice(0, shown).map((some, at) => (
-        <Section key={at} rows={some} missing={missing} isSplit={isSplit} task={task} said={among(said, some)} writing={writing && among([writing], some).length ? writing : null} write={setWriting} />
+    <div className={`rows ${isSplit ? "split" : "unified"} ${wraps ? "wraps" : ""}`} tabIndex={wraps && !task ? undefined : 0} role="region" aria-label={t("change.of", { path })} style={{ "--columns": `${columns}ch` } as CSSProperties} onClick={task ? press : undefined} onKeyDown={task ? pressedIn : undefined}>
+      {whole.map((some, at) => (
+        <Section key={at} rows={some} isShown={at < shown} missing={missing} isSplit={isSplit} task={task} said={among(said, some)} writing={writing && among([writing], some).length ? writing : null} write={setWriting} />
       ))}
     </div>
   );
@@ -60,25 +61,32 @@ function cut(all: Pair[]): Pair[][] {
 
 const isAt = (one: Comment, [left, right]: Pair): boolean => (left && !right ? isOf(one, left, "both") : isOf(one, left, "old") || isOf(one, right, "new"));
 
+/** Columns of the longest row; a letter that may be broad counts twice. */
+function widest(rows: readonly Row[]): number {
+  return rows.reduce((most, { text }) => (text.length * 4 <= most ? most : Math.max(most, text.replace(/\t/g, "    ").replace(/[^\x20-\x7e]/g, "  ").length)), 0);
+}
+
 /** Those that are about one of these rows. */
 function among(said: Comment[], rows: Pair[]): Comment[] {
   const found = said.filter((one) => rows.some((pair) => isAt(one, pair)));
   return found.length ? found : NONE;
 }
 
-/** A few more with each frame, so that none takes long. */
-export function useGrowing(whole: number, step: number): number {
-  const [shown, setShown] = useState(step);
+/** A few more with each frame, so that none takes long; of another kind, anew. */
+export function useGrowing(whole: number, step: number, kind: unknown = null): number {
+  const [{ shown, of }, setShown] = useState({ shown: step, of: kind });
+  const now = of === kind ? shown : step;
   useEffect(() => {
-    if (shown >= whole) return;
-    const next = requestAnimationFrame(() => setShown(shown + step));
+    if (now >= whole) return;
+    const next = requestAnimationFrame(() => setShown({ shown: now + step, of: kind }));
     return () => cancelAnimationFrame(next);
-  }, [shown, whole, step]);
-  return shown;
+  }, [now, whole, step, kind]);
+  return now;
 }
 
 interface Sectioned {
   rows: Pair[];
+  isShown: boolean;
   missing: Set<number>;
   isSplit: boolean;
   task: string;
@@ -87,9 +95,10 @@ interface Sectioned {
   write: (one: Comment | null) => void;
 }
 
-const Section = memo(function Section({ rows, missing, isSplit, task, said, writing, write }: Sectioned): ReactNode {
+const Section = memo(function Section({ rows, isShown, missing, isSplit, task, said, writing, write }: Sectioned): ReactNode {
+  if (!isShown) return <div className="section" style={{ height: `${rows.length * ROW}rem` }} />;
   const below = (pair: Pair): ReactNode => {
-    if (writing && isAt(writing, pair)) return <Writing key={`${writing.side} ${writing.line}`} task={task} at={writing} end={() => write(null)} />;
+    if (writing && isAt(writing, pair)) return <Writing key={`${writing.side} ${writing.line}`} task={task} at={writing} change={(text) => write({ ...writing, text })} end={() => write(null)} />;
     return said.filter((one) => isAt(one, pair)).map((one) => <Said key={`${one.side} ${one.line}`} task={task} one={one} change={() => write(one)} />);
   };
   return (
@@ -109,7 +118,14 @@ const Section = memo(function Section({ rows, missing, isSplit, task, said, writ
       ))}
     </div>
   );
-});
+}, isSame);
+
+/** Rows stay the same objects when more is read; what holds them is made anew. */
+function isSame(one: Sectioned, other: Sectioned): boolean {
+  const isAlike = one.isShown === other.isShown && one.isSplit === other.isSplit && one.task === other.task && one.missing === other.missing;
+  if (!isAlike || one.said !== other.said || one.writing !== other.writing || one.rows.length !== other.rows.length) return false;
+  return one.rows.every(([left, right], at) => left === other.rows[at]?.[0] && right === other.rows[at]?.[1]);
+}
 
 const SIGNS = { plus: "+", minus: "−", same: " ", hunk: "", note: "" } as const;
 
