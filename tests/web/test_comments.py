@@ -45,7 +45,9 @@ def test_comments_on_lines_are_kept_in_the_tab_and_sent_back_to_the_coder(browse
         page.get_by_role("button", name="Not yet").click()
         page.get_by_role("button", name="Send back (1 comments)").click()
         page.get_by_text("1 comments on lines go with it").click()
-        assert [one["id"] for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")] == []
+        assert [
+            one["id"] for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")
+        ] == []
         page.get_by_role("button", name="Send it back").click()
         expect(page.get_by_text("in_review -> backlog")).to_be_visible()
         assert page.evaluate("sessionStorage.length") == 0, "what was sent is not kept"
