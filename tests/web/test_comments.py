@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytestmark = needs(PLAYWRIGHT, "axe-playwright-python==0.1.8")
-NUMBER = {"x": 12, "y": 8}  # pixels: where a line's number stands
 THREE = "Two is too few.\nতিন করো।"
 
 
@@ -29,12 +28,12 @@ def test_comments_on_lines_are_kept_in_the_tab_and_sent_back_to_the_coder(browse
     with served(day.home.root) as board, opened(browser, board.link, PHONE) as page:
         page.get_by_role("link", name=TITLE).click()
         line = page.locator(".line.plus", has_text="X = 2")
-        line.click(position=NUMBER)
+        line.click(position={"x": 12, "y": 8})
         form = page.get_by_role("form", name="settings.py, line 1")
         expect(form.get_by_role("textbox")).to_be_focused()
         form.get_by_role("textbox").fill(THREE)
         form.get_by_role("button", name="Keep it").click()
-        page.locator(".line.minus", has_text="X = 1").click(position=NUMBER)
+        page.locator(".line.minus", has_text="X = 1").click(position={"x": 12, "y": 8})
         page.get_by_role("form", name="settings.py, line 1 as it was").get_by_role("textbox").fill("why?")
         page.get_by_role("button", name="Keep it").click()
         page.reload()
@@ -81,6 +80,6 @@ def test_by_keys_alone_a_line_is_chosen_and_spoken_of_side_by_side(browser: Brow
         page.keyboard.press("Control+Enter")
         expect(page.locator(".comment .words")).to_have_text("a j k o r c are words here")
         page.locator(".pair .line.plus").first.click(position={"x": 200, "y": 8})
-        expect(page.locator("form.comment")).to_have_count(0), "a mouse marks words"
+        expect(page.locator("form.comment")).to_have_count(0)  # a mouse marks words
         with day.records() as records:
             assert records.gates.rulings(ID) == []

@@ -38,11 +38,8 @@ def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -
             took[name] = longest(browser.stop_tracing())
 
         measured("open", lambda: begin(page))
-        for _ in range(LINES // PAGE):
-            measured("read on", lambda: page.get_by_role("button", name="Show more lines").click())
-            expect(
-                page.get_by_role("button", name="Show more lines").or_(page.locator(".section").nth(-1)).first
-            ).to_be_visible()
+        for number in range(LINES // PAGE):
+            measured(f"read on {number}", lambda: page.get_by_role("button", name="Show more lines").click())
         measured("unified", lambda: page.get_by_role("button", name="Side by side").click())
         expect(page.locator(".line")).to_have_count(LINES + 1)
         measured("not wrapped", lambda: page.get_by_role("button", name="Wrap lines").click())
@@ -77,4 +74,4 @@ def longest(trace: bytes) -> float:
         if one["name"] == "thread_name" and one["args"]["name"] == "CrRendererMain"
     }
     tasks = (one for one in events if one["name"].endswith("RunTask") and (one["pid"], one["tid"]) in main)
-    return max(one.get("tdur", 0) / 1_000 for one in tasks)
+    return max(float(one.get("tdur", 0)) / 1_000 for one in tasks)
