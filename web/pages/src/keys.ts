@@ -1,8 +1,9 @@
-/* The keyboard: j/k go on and back, o opens, a and r press what says so, ? tells. Whoever writes is left alone. */
+/* The keyboard: j/k go on and back, o opens, a, r and c press what says so, ? tells. Whoever writes is left alone. */
 
+import { pressLine } from "./diff/lines";
 import { chosen } from "./look";
 
-export const KEYS = ["j", "k", "o", "a", "r", "?"] as const;
+export const KEYS = ["j", "k", "o", "a", "r", "c", "?"] as const;
 
 export function listenForKeys(help: () => void): () => void {
   const pressed = (event: KeyboardEvent): void => {
@@ -24,6 +25,7 @@ function act(key: string, help: () => void): boolean {
   if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
   const row = current();
   if (key === "o") return press(row?.querySelector<HTMLElement>("a, summary"));
+  if (key === "c") return pressLine();
   if (key !== "a" && key !== "r") return false;
   return press(row?.querySelector<HTMLElement>(`[data-key=${key}]`) ?? document.querySelector<HTMLElement>(`.bar [data-key=${key}]`));
 }
@@ -33,8 +35,9 @@ const current = (): HTMLElement | null => document.activeElement?.closest<HTMLEl
 
 function step(by: number): boolean {
   const all = rows();
-  const now = current();
-  const next = all[now ? all.indexOf(now) + by : by > 0 ? 0 : all.length - 1];
+  const now = current() ?? document.activeElement?.closest(".line");
+  const isNext = (one: HTMLElement): boolean => !now || Boolean(now.compareDocumentPosition(one) & (by > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING));
+  const next = by > 0 ? all.find(isNext) : all.findLast(isNext);
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });
   return next !== undefined;

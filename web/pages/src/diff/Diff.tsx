@@ -1,6 +1,6 @@
 /* What a change alters: by file, in sections of rows that cost nothing while nobody sees them; all of it can be searched. */
 
-import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
+import { memo, type ReactNode, useEffect, useState } from "react";
 import { useRead } from "../api/reading";
 import type { DiffPage } from "../api/types";
 import { choose, useChoice, useIsWide } from "../look";
@@ -8,30 +8,40 @@ import { Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { count } from "../words/figures";
 import { t } from "../words/words";
-import { type ChangedFile, filesOf, pairs, type Row } from "./files";
+import { type ChangedFile, NOTHING, type Parsed, readOn } from "./files";
+import { Rows, useGrowing } from "./Rows";
 
-const SECTION = 50; // rows
-const AT_ONCE = 6; // sections that one frame adds
 const FILES_AT_ONCE = 2;
 const WIDE = 900; // pixels
-const ROW = 1.22; // rem: how high a row is that does not wrap
 
 type Uncovered = Record<string, number[]>;
 
 /** Read page after page, when they are asked for; what was read stays. */
-export function useFiles(id: string): { files: ChangedFile[]; next: number | null; more: () => void; page: ReturnType<typeof useRead<DiffPage>> } {
+export function useFiles(id: string): { files: ChangedFile[]; commit: string; next: number | null; more: () => void; page: ReturnType<typeof useRead<DiffPage>> } {
   const [begin, setBegin] = useState(0);
-  const [read, setRead] = useState<DiffPage[]>([]);
+  const [read, setRead] = useState<Read>({ pages: [], parsed: NOTHING });
   const page = useRead<DiffPage>(`tasks/${encodeURIComponent(id)}/diff?begin=${begin}`);
   const now = page.data?.value;
   useEffect(() => {
     if (!now) return;
-    setRead((before) => (before[0]?.commit === now.commit ? [...before.filter((one) => one.begin < now.begin), now] : [now]));
+    setRead((before) => withPage(before, now));
     if (now.begin !== begin) setBegin(0);
   }, [now, begin]);
-  const files = useMemo(() => filesOf(read.flatMap((one) => one.lines)), [read]);
-  const next = read.at(-1)?.next ?? null;
-  return { files, next, page, more: () => next !== null && setBegin(next) };
+  const last = read.pages.at(-1);
+  const next = last?.next ?? null;
+  return { files: read.parsed.files, commit: last?.commit ?? "", next, page, more: () => next !== null && setBegin(next) };
+}
+
+interface Read {
+  pages: DiffPage[];
+  parsed: Parsed;
+}
+
+/** Only what is new is parsed; a page of another commit, or one that was read before, begins anew. */
+function withPage({ pages, parsed }: Read, now: DiffPage): Read {
+  if (pages[0]?.commit === now.commit && pages.every((one) => one.begin < now.begin)) return { pages: [...pages, now], parsed: readOn(parsed, now.lines) };
+  const kept = pages[0]?.commit === now.commit ? [...pages.filter((one) => one.begin < now.begin), now] : [now];
+  return { pages: kept, parsed: kept.reduce((sum, one) => readOn(sum, one.lines), NOTHING) };
 }
 
 export const told = (files: readonly ChangedFile[]): string =>
@@ -41,15 +51,16 @@ export const told = (files: readonly ChangedFile[]): string =>
     minus: count(files.reduce((sum, one) => sum + one.minus, 0)),
   });
 
-export function Diff({ found, uncovered }: { found: ReturnType<typeof useFiles>; uncovered: Uncovered }): ReactNode {
+/** `task`: whose coder reads what is said about lines; empty: nobody would. */
+export function Diff({ found, uncovered, task }: { found: ReturnType<typeof useFiles>; uncovered: Uncovered; task: string }): ReactNode {
   const isWide = useIsWide(WIDE);
   const chosen = useChoice("diff");
   const wraps = useChoice("wrap") === "on";
   const isSplit = isWide && chosen !== "unified";
-  const { files, next, more, page } = found;
+  const { files, commit, next, more, page } = found;
   const shown = useGrowing(files.length, FILES_AT_ONCE);
   if (page.error && !files.length) return <Trouble problem={page.error} />;
-  if (!page.data) return <Waiting />;
+  if (!page.data && !files.length) return <Waiting />;
   return (
     <>
       <div className="actions small">
@@ -62,6 +73,7 @@ export function Diff({ found, uncovered }: { found: ReturnType<typeof useFiles>;
           {t("diff.wrap")}
         </button>
       </div>
+      {task && <p className="soft">{t("comment.how")}</p>}
       {files.length > 1 && (
         <ol className="files">
           {files.map((one, at) => (
@@ -75,10 +87,10 @@ export function Diff({ found, uncovered }: { found: ReturnType<typeof useFiles>;
         </ol>
       )}
       {files.slice(0, shown).map((one, at) => (
-        <File key={`${page.data.value.commit} ${one.path}`} at={at} one={one} missed={uncovered[one.path] ?? NONE} isSplit={isSplit} wraps={wraps} />
+        <File key={`${commit} ${one.path}`} at={at} one={one} missed={uncovered[one.path] ?? NONE} isSplit={isSplit} wraps={wraps} task={task} commit={commit} />
       ))}
       {next !== null && (
-        <button type="button" onClick={more}>
+        <button type="button" disabled={!page.data} onClick={more}>
           {t("more.lines")}
         </button>
       )}
@@ -103,13 +115,15 @@ interface Shown {
   missed: number[];
   isSplit: boolean;
   wraps: boolean;
+  task: string;
+  commit: string;
 }
 
-/** Of one commit a file changes only by being read on. */
+/** Of one commit the rows of a file are others only when it was read on. */
 const isSame = (one: Shown, other: Shown): boolean =>
-  one.one.rows.length === other.one.rows.length && one.at === other.at && one.missed === other.missed && one.isSplit === other.isSplit && one.wraps === other.wraps;
+  one.one.rows === other.one.rows && one.at === other.at && one.missed === other.missed && one.isSplit === other.isSplit && one.wraps === other.wraps && one.task === other.task;
 
-const File = memo(function File({ at, one, missed, isSplit, wraps }: Shown): ReactNode {
+const File = memo(function File({ at, one, missed, isSplit, wraps, task, commit }: Shown): ReactNode {
   const [isOpen, setOpen] = useState(!one.folded);
   return (
     <details id={`file-${at}`} className="file" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -122,67 +136,7 @@ const File = memo(function File({ at, one, missed, isSplit, wraps }: Shown): Rea
           <Plain text={note} />
         </p>
       ))}
-      {isOpen && one.rows.length > 0 && <Rows rows={one.rows} missed={missed} isSplit={isSplit} wraps={wraps} />}
+      {isOpen && one.rows.length > 0 && <Rows path={one.path} rows={one.rows} missed={missed} isSplit={isSplit} wraps={wraps} task={task} commit={commit} />}
     </details>
   );
 }, isSame);
-
-function Rows({ rows, missed, isSplit, wraps }: { rows: Row[]; missed: number[]; isSplit: boolean; wraps: boolean }): ReactNode {
-  const missing = useMemo(() => new Set(missed), [missed]);
-  const whole = useMemo(() => (isSplit ? cut(pairs(rows)) : cut(rows.map((one): [Row, null] => [one, null]))), [rows, isSplit]);
-  const shown = useGrowing(whole.length, AT_ONCE);
-  return (
-    <div className={`rows ${isSplit ? "split" : "unified"} ${wraps ? "wraps" : ""}`} tabIndex={wraps ? undefined : 0} role={wraps ? undefined : "region"} aria-label={wraps ? undefined : t("the.change")}>
-      {whole.slice(0, shown).map((some, at) => (
-        <Section key={at} rows={some} missing={missing} isSplit={isSplit} />
-      ))}
-    </div>
-  );
-}
-
-type Pair = [Row | null, Row | null];
-
-function cut(all: Pair[]): Pair[][] {
-  return Array.from({ length: Math.ceil(all.length / SECTION) }, (_, at) => all.slice(at * SECTION, (at + 1) * SECTION));
-}
-
-/** A few more with each frame, so that none takes long. */
-function useGrowing(whole: number, step: number): number {
-  const [shown, setShown] = useState(step);
-  useEffect(() => {
-    if (shown >= whole) return;
-    const next = requestAnimationFrame(() => setShown(shown + step));
-    return () => cancelAnimationFrame(next);
-  }, [shown, whole, step]);
-  return shown;
-}
-
-const Section = memo(function Section({ rows, missing, isSplit }: { rows: Pair[]; missing: Set<number>; isSplit: boolean }): ReactNode {
-  return (
-    <div className="section" style={{ containIntrinsicHeight: `auto ${rows.length * ROW}rem` }}>
-      {rows.map(([left, right], at) =>
-        isSplit && left?.kind !== "hunk" && left?.kind !== "note" ? (
-          <div key={at} className="pair">
-            <Line row={left} side="old" missing={missing} />
-            <Line row={right} side="new" missing={missing} />
-          </div>
-        ) : (
-          <Line key={at} row={left} side="both" missing={missing} />
-        ),
-      )}
-    </div>
-  );
-});
-
-const SIGNS = { plus: "+", minus: "−", same: " ", hunk: "", note: "" } as const;
-
-function Line({ row, side, missing }: { row: Row | null; side: "old" | "new" | "both"; missing: Set<number> }): ReactNode {
-  if (!row) return <div className="line empty" />;
-  const number = side === "old" ? row.old : (row.new ?? row.old);
-  const isMissed = row.kind === "plus" && row.new !== undefined && missing.has(row.new);
-  return (
-    <div className={`line ${row.kind}`} data-number={number ?? ""} data-sign={SIGNS[row.kind]} data-missed={isMissed ? t("no.test.runs") : undefined}>
-      <Plain text={row.text} />
-    </div>
-  );
-}

@@ -20,12 +20,23 @@ const LONG = 500; // rows
 const LOCKS = /(^|\/)(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|pdm\.lock|Cargo\.lock|go\.sum|composer\.lock|Gemfile\.lock|requirements[\w.-]*\.txt)$/;
 const GENERATED = /(^|\/)(dist|build|vendor|node_modules|__snapshots__|generated)\/|\.(min\.(js|css)|map|snap|pb\.go)$|_pb2(_grpc)?\.pyi?$/;
 
-export function filesOf(lines: readonly string[]): ChangedFile[] {
-  const files: ChangedFile[] = [];
-  let now: ChangedFile | null = null;
-  let old = 0;
-  let fresh = 0;
-  let inside = false; // of a hunk
+/** What was read so far, and where in it the next line stands. */
+export interface Parsed {
+  files: ChangedFile[];
+  old: number;
+  fresh: number;
+  inside: boolean; // of a hunk
+}
+
+export const NOTHING: Parsed = { files: [], old: 0, fresh: 0, inside: false };
+
+/** Read on: rows and files that were there stay the same objects, but the file that goes on. */
+export function readOn(before: Parsed, lines: readonly string[]): Parsed {
+  const last = before.files.at(-1);
+  const files = last ? [...before.files.slice(0, -1), { ...last, notes: [...last.notes], rows: [...last.rows] }] : [];
+  let now: ChangedFile | null = files.at(-1) ?? null;
+  const from = Math.max(0, files.length - 1);
+  let { old, fresh, inside } = before;
   for (const line of lines) {
     if (line.startsWith("diff --git ")) {
       now = { path: pathOf(line), notes: [], rows: [], plus: 0, minus: 0, folded: "" };
@@ -55,8 +66,8 @@ export function filesOf(lines: readonly string[]): ChangedFile[] {
       now.rows.push({ kind: "same", old: old++, new: fresh++, text: line.slice(1) });
     }
   }
-  for (const one of files) one.folded = foldOf(one);
-  return files;
+  for (const one of files.slice(from)) one.folded = foldOf(one);
+  return { files, old, fresh, inside };
 }
 
 function foldOf(file: ChangedFile): ChangedFile["folded"] {

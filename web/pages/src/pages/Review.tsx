@@ -5,7 +5,7 @@ import { Link, useSearchParams } from "wouter";
 import { useRead } from "../api/reading";
 import type { Evidence, Review as Facts, TaskFacts, Verdict } from "../api/types";
 import { Diff, told, useFiles } from "../diff/Diff";
-import { Actions, type Ruling } from "../parts/Decide";
+import { Actions, type Ruling, takesComments } from "../parts/Decide";
 import { Lines, LinesPart, Part, Standing, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { age, dollars, moment, share } from "../words/figures";
@@ -49,7 +49,7 @@ export default function Review({ id }: { id: string }): ReactNode {
       <Shown of={evidence} />
       {seen.commit ? (
         <Part title={t("the.change")}>
-          <Diff found={found} uncovered={evidence.uncovered ?? {}} />
+          <Diff found={found} uncovered={evidence.uncovered ?? {}} task={takesComments(seen.state) ? id : ""} />
         </Part>
       ) : (
         <p>{t("nothing.tested")}</p>

@@ -2,8 +2,10 @@
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useRead } from "../api/reading";
+import { Comments } from "../diff/Comment";
+import { forget, useComments } from "../diff/comments";
 import type { Review, TaskFacts, TaskState } from "../api/types";
-import { dollars } from "../words/figures";
+import { count, dollars } from "../words/figures";
 import { t } from "../words/words";
 import { useOrder } from "./ordering";
 import { Lines, say, Trouble, Waiting } from "./parts";
@@ -18,6 +20,9 @@ export function rulings(state: TaskState, waits: boolean): Ruling[] {
   if (state === "failed") return ["retry"];
   return state === "backlog" ? ["cancel"] : state === "in_progress" ? ["retry", "cancel"] : [];
 }
+
+/** Whether the coder would read what is said about lines of it. */
+export const takesComments = (state: TaskState): boolean => state === "in_review" || state === "failed";
 
 /** Which words tell of it: to send back what waits is not what "try again" is. */
 export const wordOf = (ruling: Ruling, state: TaskState): "approve" | "reject" | "retry" | "cancel" | "sendback" | "withdraw" =>
@@ -49,6 +54,8 @@ interface Known extends Deciding {
 
 function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known): ReactNode {
   const [shown] = useState(tag); // of the review that was there when this was asked
+  const comments = useComments(id);
+  const goes = (ruling === "retry" || ruling === "reject") && takesComments(review.state) ? comments : [];
   const { busy, send } = useOrder(`${ruling} ${tag}`);
   const begin = useRef<HTMLElement | null>(null);
   useEffect(() => begin.current?.focus(), []);
@@ -57,13 +64,15 @@ function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known
   const isStale = ruling === "approve" && shown !== tag;
 
   async function press(): Promise<void> {
-    if (needsWords && !why.trim()) {
+    if (needsWords && !why.trim() && (ruling === "reject" || !goes.length)) {
       begin.current?.focus();
       say(t("why.first"), true);
       return;
     }
-    const body = { ruling, commit: review.commit, why };
-    if (await send(`tasks/${encodeURIComponent(id)}/rulings`, body, { "If-Match": tag })) end();
+    const body = { ruling, commit: review.commit, why, comments: goes.map(({ commit: _, ...one }) => one) };
+    if (!(await send(`tasks/${encodeURIComponent(id)}/rulings`, body, { "If-Match": tag }))) return;
+    if (goes.length) forget(id);
+    end();
   }
 
   return (
@@ -89,6 +98,7 @@ function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known
           ) : (
             <p className="soft">{t("not.seen.none")}</p>
           )}
+          {comments.length > 0 && <p className="tag wait">{t("comments.stay", { count: comments.length })}</p>}
         </>
       ) : (
         <>
@@ -97,6 +107,7 @@ function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known
             {needsWords ? t("why") : t("why.if")}
             <textarea ref={(one) => void (begin.current = one)} dir="auto" maxLength={LONGEST} rows={3} value={why} onChange={(event) => setWhy(event.target.value)} />
           </label>
+          {goes.length > 0 && <Comments task={id} commit={review.commit} />}
         </>
       )}
       {isStale && <p className="tag bad">{t("moved.on")}</p>}
@@ -115,6 +126,7 @@ function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known
 /** The bar below a task: what can be said of it, and what is being said. */
 export function Actions({ id, state, waits, files, first }: { id: string; state: TaskState; waits: boolean; files?: string; first?: Ruling }): ReactNode {
   const can = rulings(state, waits);
+  const comments = useComments(id);
   const [asked, setAsked] = useState<Ruling | null>(first && can.includes(first) ? first : null);
   const [why, setWhy] = useState(""); // stays when something else is asked, or the task has moved
   const now = asked && can.includes(asked) ? asked : null;
@@ -128,6 +140,7 @@ export function Actions({ id, state, waits, files, first }: { id: string; state:
           {can.map((ruling) => (
             <button key={ruling} type="button" className={ruling === "approve" ? "main" : ""} data-key={{ approve: "a", reject: "r", retry: "", cancel: "" }[ruling]} onClick={() => setAsked(ruling)}>
               {t(`do.${wordOf(ruling, state)}`)}
+              {ruling === "retry" && takesComments(state) && comments.length > 0 && ` (${t("comments.count", { count: count(comments.length) })})`}
             </button>
           ))}
         </div>

@@ -1,0 +1,77 @@
+"""A change of 20,000 lines is read on, shown the other way and scrolled: the page never stands still for long.
+
+Measured is the processor time of the longest task of the page's main thread, so that a busy machine does not count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.journey.board_process import served
+from tests.journey.test_board import TITLE, run
+from tests.web.browsing import LAPTOP, PLAYWRIGHT, needs, opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+pytestmark = needs(PLAYWRIGHT)
+LINES, PAGE = 20_000, 5_000
+MOST = 200  # ms: half of it was measured; all rows in one frame took 999
+KINDS = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
+
+
+def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    day, took = run(tmp_path), {}
+    with served(day.home.root) as board, opened(browser, board.link, LAPTOP) as page:
+        page.get_by_role("link", name=TITLE).wait_for()
+        page.route("**/diff?begin=*", long_change)
+
+        def measured(name: str, act: Callable[[], object]) -> None:
+            browser.start_tracing(page=page, categories=KINDS)
+            act()
+            page.wait_for_timeout(1_500)
+            took[name] = longest(browser.stop_tracing())
+
+        measured("open", lambda: begin(page))
+        for number in range(LINES // PAGE):
+            measured(f"read on {number}", lambda: page.get_by_role("button", name="Show more lines").click())
+        measured("unified", lambda: page.get_by_role("button", name="Side by side").click())
+        expect(page.locator(".line")).to_have_count(LINES + 1)
+        measured("not wrapped", lambda: page.get_by_role("button", name="Wrap lines").click())
+        measured("the end", lambda: page.evaluate("scrollTo(0, document.body.scrollHeight)"))
+    assert all(0 < one <= MOST for one in took.values()), took
+
+
+def begin(page: Page) -> None:
+    page.get_by_role("link", name=TITLE).click()
+    page.locator("details.file > summary").click()
+    page.locator(".line").first.wait_for()
+
+
+def long_change(route: Route) -> None:
+    """The board's own answer, with more lines."""
+    head, at, number = route.request.url.rpartition("begin=")
+    first = int(number)
+    lines = ["diff --git a/big.py b/big.py", f"@@ -1,{LINES} +1,{LINES} @@"]
+    lines += [f"{'-+ '[one % 3]}    value_{one} = compute({one}, 'a line as long as usual')" for one in range(LINES)]
+    answer = route.fetch(url=f"{head}{at}0")
+    following = first + PAGE if len(lines) > first + PAGE else None
+    body = {**answer.json(), "begin": first, "lines": lines[first : first + PAGE], "next": following}
+    route.fulfill(response=answer, body=json.dumps(body), headers={**answer.headers, "etag": f'"{first}"'})
+
+
+def longest(trace: bytes) -> float:
+    """Milliseconds of the processor that the page's longest task took."""
+    events: list[dict[str, Any]] = json.loads(trace)["traceEvents"]
+    main = {
+        (one["pid"], one["tid"])
+        for one in events
+        if one["name"] == "thread_name" and one["args"]["name"] == "CrRendererMain"
+    }
+    tasks = (one for one in events if one["name"].endswith("RunTask") and (one["pid"], one["tid"]) in main)
+    return max(float(one.get("tdur", 0)) / 1_000 for one in tasks)
