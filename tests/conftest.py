@@ -19,7 +19,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests.left_out import left_out
+from tests.left_out import by_file, left_out
 
 OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "PING", "PACKAGE_INDEX", "SISIMPUR")
 OURS = ("SISIMPUR_EVERY_POINT", "SISIMPUR_ACCEPT")  # `make crash`; what is accepted is written (accepted.py)
@@ -33,6 +33,8 @@ for _name in [name for name in os.environ if name.startswith(OWNERS) and name no
 # What a worker has compiled is there for the others, and for the programs that tests start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+gc.disable()  # until all is loaded: hardly any of it is garbage
 
 pytest.register_assert_rewrite("tests.edges.forge_contract", "tests.journey.invariants")
 
@@ -84,11 +86,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST not in item.nodeid)  # else the others may be done before it has begun
     rows = left_out() if config.getoption("leave_out") else []
+    reasons = by_file(rows, {item.nodeid.partition("::")[0] for item in items})
     for item in items:
-        if DIES.search(item.nodeid):
+        name = item.nodeid
+        if DIES.search(name):
             item.add_marker("disk")
-        for row in rows:
-            if row.names(item.nodeid):
+        for row in reasons[name.partition("::")[0]]:
+            if row.names(name):
                 item.add_marker(pytest.mark.skip(reason=f"left out: {row.why}"))
 
 
@@ -110,6 +114,7 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was loaded stays to the end: nobody looks through it for garbage again and again."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

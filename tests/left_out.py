@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import cache
@@ -30,8 +30,11 @@ class LeftOut:
         return _any_of(self.tests).match(test) is not None
 
     def is_touched_by(self, path: str) -> bool:
-        own = (pattern.partition("::")[0] for pattern in self.tests)
-        return path.startswith(self.unless_changed) or any(fnmatchcase(path, f"{pattern}*") for pattern in own)
+        return path.startswith(self.unless_changed) or self.is_of(path)
+
+    def is_of(self, file: str) -> bool:
+        """Whether any of its tests may stand there."""
+        return any(fnmatchcase(file, f"{pattern.partition('::')[0]}*") for pattern in self.tests)
 
 
 @cache
@@ -43,6 +46,11 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def listed(file: Path = FILE) -> list[LeftOut]:
     rows = tomllib.loads(file.read_text("utf-8"))["left_out"]
     return [LeftOut(row["why"], tuple(row["tests"]), tuple(row["unless_changed"])) for row in rows]
+
+
+def by_file(rows: Sequence[LeftOut], files: Iterable[str]) -> dict[str, list[LeftOut]]:
+    """Those that leave out something of each file: few of the files, and of them few rows."""
+    return {file: [row for row in rows if row.is_of(file)] for file in files}
 
 
 def left_out(repository: Path = ROOT) -> list[LeftOut]:

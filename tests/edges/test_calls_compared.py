@@ -131,48 +131,56 @@ def test_a_path_that_no_test_takes_is_found_by_an_input_nearby(scene: Scene) -> 
     assert found.problem(True, "", "")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        pytest.param(
-            "percent // 100",
-            "percent / 100",
-            "Line.with_tax(Line(cents=300, name='tea')) returns 360 before the change, and now returns 360.0",
-            id="a method of an object with fields, another type",
-        ),
-        pytest.param(
-            "        self.lines.append(line)\n        return self",
-            "        self.lines.insert(0, line)\n        return self",
-            "Basket.add(Basket(lines=[Line(cents=300, name='tea')]), Line(cents=500, name='jam')) returns "
-            "Basket(lines=[Line(cents=300, name='tea'), Line(cents=500, name='jam')]) and changes what it was given "
-            "before the change, and now returns ",
-            id="what an object is afterwards",
-        ),
-        pytest.param(
-            "text.split()",
-            "text.split(' ')",
-            "words('') returns [] before the change, and now returns ['']",
-            id="what a generator yields",
-        ),
-        pytest.param(
-            "else 60",
-            "else 61",
-            "due(2026-01-01, Size.LARGE) returns 2026-03-02 before the change, and now returns 2026-03-03",
-            id="another member of an enumeration",
-        ),
-        pytest.param(
-            "while n < 0", "while n < 1", "wait(0) returns 0 before the change, and now came to no end", id="hangs"
-        ),
-        pytest.param(
-            "    best = None",
-            "    lines.sort(key=lambda line: line.cents)\n    best = None",
-            "largest([Line(cents=500, name='jam'), Line(cents=300, name='tea')]) returns ",
-            id="the caller's list is sorted",
-        ),
-    ],
-)
-def test_what_a_call_does_otherwise_is_told(scene: Scene, old: str, new: str, told: str) -> None:
-    lines = compared(scene, old, new).told
+# (old, new, what is told): all of them at once, for each is another function's, or told of another one
+OTHERWISE = {
+    "a method of an object with fields, another type": (
+        "percent // 100",
+        "percent / 100",
+        "Line.with_tax(Line(cents=300, name='tea')) returns 360 before the change, and now returns 360.0",
+    ),
+    "what an object is afterwards": (
+        "        self.lines.append(line)\n        return self",
+        "        self.lines.insert(0, line)\n        return self",
+        "Basket.add(Basket(lines=[Line(cents=300, name='tea')]), Line(cents=500, name='jam')) returns "
+        "Basket(lines=[Line(cents=300, name='tea'), Line(cents=500, name='jam')]) and changes what it was given "
+        "before the change, and now returns ",
+    ),
+    "what a generator yields": (
+        "text.split()",
+        "text.split(' ')",
+        "words('') returns [] before the change, and now returns ['']",
+    ),
+    "another member of an enumeration": (
+        "else 60",
+        "else 61",
+        "due(2026-01-01, Size.LARGE) returns 2026-03-02 before the change, and now returns 2026-03-03",
+    ),
+    "the caller's list is sorted": (
+        "    best = None",
+        "    lines.sort(key=lambda line: line.cents)\n    best = None",
+        "largest([Line(cents=500, name='jam'), Line(cents=300, name='tea')]) returns ",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def otherwise(scene: Scene) -> Compared:
+    after = SHOP
+    for old, new, _ in OTHERWISE.values():
+        assert after.count(old) == 1
+        after = after.replace(old, new)
+    return compared(scene, SHOP, after)
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_what_a_call_does_otherwise_is_told(otherwise: Compared, name: str) -> None:
+    lines = [one.told for one in otherwise.differences]
+    assert any(line.startswith(OTHERWISE[name][2]) for line in lines), lines
+
+
+def test_a_call_that_comes_to_no_end_any_more_is_told(scene: Scene) -> None:
+    lines = compared(scene, "while n < 0", "while n < 1").told
+    told = "wait(0) returns 0 before the change, and now came to no end"
     assert any(line.startswith(told) for line in lines), lines
 
 

@@ -6,14 +6,9 @@ In memory: git (memory_git.py), and with it the owner's repository, our mirror a
 
 from __future__ import annotations
 
-import atexit
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 
 from sisimpur.agents.orchestrator.board.session import OrchestratorLock, Session
 from sisimpur.agents.orchestrator.day import Orchestrator
@@ -23,7 +18,6 @@ from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.source import SourceSnapshot
 from sisimpur.agents.reviewer.agent import Reviewer
-from sisimpur.cli.commands.owner_commands import make_home
 from sisimpur.cli.terminal.arguments import CHECKOUT
 from sisimpur.cli.wiring import team as wiring
 from sisimpur.cli.wiring.config_watch import model_key
@@ -41,10 +35,9 @@ from sisimpur.shared.llm.llm_client import PATIENCE
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.notify.notice import Notifier
 from sisimpur.shared.system.clock import Clock
-from sisimpur.shared.system.paths import Home
 from tests.flow.memory_git import DISK, MemoryRepository, Store
 from tests.flow.memory_wire import MemoryClient, MemoryMeter, MemoryTransport
-from tests.journey.stage import FILES, VISION, Stage, repository
+from tests.journey.stage import FILES, VISION, Stage
 
 HASTY = 1.0  # seconds that the meter waits for a busy model: as in a daemon it asks again, but these are real seconds
 OWNER = "owner <owner@localhost> 1795161600 +0000"
@@ -129,12 +122,7 @@ class FlowStage(Stage):
     def set_up(self, vision: str = VISION, files: Mapping[str, str] = FILES) -> FlowStage:
         DISK[self.root / "site"] = Store()
         self._commit(files, "first")
-        shutil.copytree(_template(), self.home.root)
-        target = self.home.targets / "site.yaml"
-        target.write_text(target.read_text().replace(str(_template().parent), str(self.root)))
-        self.given_key()
-        self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}", goals="{read: false}")
-        self.given_vision(vision)
+        self._make_home(vision)
         return self
 
     def owner_commits(self, files: Mapping[str, str]) -> None:
@@ -160,12 +148,3 @@ class FlowStage(Stage):
         head = [f"tree {site.objects.keep_tree(there)}", *([f"parent {before}"] if before else [])]
         text = "\n".join([*head, f"author {OWNER}", f"committer {OWNER}", "", title, ""])
         site.refs[site.head] = site.objects.keep("commit", text.encode())
-
-
-@cache
-def _template() -> Path:
-    """A home as `init` makes it, once for this process."""
-    root = Path(mkdtemp(prefix="flow-template-")).resolve()
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    make_home(Home(root / "home"), str(repository(root / "site")))
-    return root / "home"

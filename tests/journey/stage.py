@@ -6,15 +6,19 @@ what a story tells it to (the real Aider has its own tests, and its own story in
 
 from __future__ import annotations
 
+import atexit
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from io import StringIO
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import httpx2
@@ -244,12 +248,17 @@ class Stage:
 
     def set_up(self, vision: str = VISION, files: Mapping[str, str] = FILES) -> Stage:
         repository(self.root / "site", files)
-        with redirect_stdout(StringIO()):
-            assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
+        self._make_home(vision)
+        return self
+
+    def _make_home(self, vision: str) -> None:
+        """As `init` makes it for the target beside it."""
+        shutil.copytree(_template(), self.home.root)
+        target = self.home.targets / "site.yaml"
+        target.write_text(target.read_text().replace(str(_template().parent), str(self.root)))
         self.given_key()
         self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}", goals="{read: false}")
         self.given_vision(vision)
-        return self
 
     def given_key(self) -> None:
         keys = self.home.config / ".env"
@@ -322,6 +331,17 @@ class Stage:
         """All bytes below the home, but for the owner's own file of keys."""
         files = (path for path in sorted(self.home.root.rglob("*")) if path.is_file() and path.name != ".env")
         return b"\0".join((*(path.read_bytes() for path in files), everything_said(self.home.talk)))
+
+
+@cache
+def _template() -> Path:
+    """A home as `init` makes it, once for this process."""
+    root = Path(mkdtemp(prefix="stage-template-")).resolve()
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    site = repository(root / "site")
+    with redirect_stdout(StringIO()):
+        assert init(Arguments("init", root / "home", target=str(site))) == 0
+    return root / "home"
 
 
 @dataclass

@@ -1083,10 +1083,9 @@ def test_a_test_that_passes_only_alone_fails_and_is_no_proof(stage: Stage, secon
 
 def test_where_more_test_files_are_changed_than_a_run_can_be_told_all_are_run(stage: Stage) -> None:
     body = "():\n    assert total([0.1, 0.2]) == 0.3\n"
-    files = {
-        f"tests/{'x' * 80}/test_{number}.py": f"from shop import total\n\ndef test_{number}{body}"
-        for number in range(1_200)
-    }
+    folder = f"tests/{'x' * 200}/{'x' * 200}"
+    files = {f"{folder}/test_{n}.py": f"from shop import total\n\ndef test_{n}{body}" for n in range(260)}
+    assert len(json.dumps([*files])) > 100_000
     stage.given_change({**files, "shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "new()")})
     assert stage.check().problems == ()
     assert all(len(json.dumps(order.only)) < 100_000 for order in stage.bench.orders)
