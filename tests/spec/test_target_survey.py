@@ -135,6 +135,8 @@ def test_no_manifest_makes_it_raise_and_none_is_more_than_one_word_of_a_command(
 
 # --- how the tests run ---------------------------------------------------------------------------------------
 
+TOLD = "python -m pytest -o 'python_files=test*.py *_test.py'"  # pytest by itself would collect nothing
+
 
 @pytest.mark.parametrize(
     ("configured", "files", "command"),
@@ -143,15 +145,19 @@ def test_no_manifest_makes_it_raise_and_none_is_more_than_one_word_of_a_command(
         param(" none ", TESTS, "", id="the owner says that there are none"),
         param("", TESTS, "python -m pytest", id="plain tests"),
         param("", named("manage.py", "shop/tests.py"), "python manage.py test", id="Django"),
-        param("", named("manage.py", "pytest.ini", "shop/tests.py"), "python -m pytest", id="Django with pytest"),
-        param("", named("manage.py", "conftest.py", "shop/tests.py"), "python -m pytest", id="with conftest.py"),
-        param("", {"manage.py": "", "shop/tests.py": "", "tox.ini": "[pytest]"}, "python -m pytest", id="section"),
+        param("", {**named("manage.py", "shop/tests.py"), "pytest.ini": "python_files = tests.py"},
+                     "python -m pytest", id="Django with pytest"),
+        param("", named("manage.py", "pytest.ini", "shop/tests.py"), TOLD, id="pytest without a word about such names"),
+        param("", named("manage.py", "conftest.py", "shop/tests.py"), TOLD, id="with conftest.py"),
+        param("", named("config.py", "tests.py"), TOLD, id="a web application's one file"),
+        param("", named("shop.py", "tests/__init__.py", "tests/testshop.py"), TOLD, id="a name that unittest takes"),
+        param("", {"manage.py": "", "shop/tests.py": "", "tox.ini": "[pytest]\npython_files = tests.py"},
+                     "python -m pytest", id="section"),
         param("", named("app.py", "README.md"), "", id="no tests"),
         param("", named("manage.py", "shop/views.py"), "", id="Django without tests"),
         param("", named("app.py", "tests/data.json", "tests/__init__.py"), "", id="a folder without tests"),
         param("", named("app.py", "conftest.py"), "", id="only a conftest.py"),
-        param("", named("shop.py", "test.py"),
-                     "python -m pytest -o 'python_files=test.py test_*.py *_test.py'", id="a suite in one file"),
+        param("", named("shop.py", "test.py"), TOLD, id="a suite in one file"),
         param("", named("shop.py", "test.py", "tests/test_a.py"), "python -m pytest", id="and others"),
         param("", {"runtests.py": "if __name__ == '__main__': main()"}, "python runtests.py", id="its own runner"),
         param("", {"runtests.py": "def helper(): ..."}, "", id="only called like one"),
@@ -159,8 +165,8 @@ def test_no_manifest_makes_it_raise_and_none_is_more_than_one_word_of_a_command(
                           **named("site/settings/dev.py", "site/settings/test.py", "shop/tests.py")},
                      "python manage.py test --settings=site.settings.test", id="settings for tests"),
         param("", APP, "python -m django test --settings=shop.tests.settings", id="an app without manage.py"),
-        param("", {**APP, "conftest.py": ""}, "python -m pytest", id="an app with conftest.py"),
-        param("", {**APP, "setup.cfg": "[tool:pytest]"}, "python -m pytest", id="an app that pytest is set up for"),
+        param("", {**APP, "conftest.py": ""}, TOLD, id="an app with conftest.py"),
+        param("", {**APP, "setup.cfg": "[tool:pytest]"}, TOLD, id="an app that pytest is set up for"),
         param("", {**TESTS, "tests/settings.py": "RETRIES = 3"}, "python -m pytest", id="settings of no app"),
         param("", {"src/a/tests/__init__.py": "", "src/a/tests/tests.py": "",
                           "src/a/tests/settings.py": "INSTALLED_APPS = ()"},

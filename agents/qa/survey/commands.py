@@ -29,6 +29,7 @@ SAFE = re.compile(r"[\w./:=@,*-]+")
 SETTINGS = re.compile(r"""DJANGO_SETTINGS_MODULE["']?\s*[,=]\s*["']?([\w.]+)""")
 BY_ITSELF = re.compile(r"__main__|^(?:unittest|pytest)\.main\(|sys\.exit\(", re.MULTILINE)  # a program, no module
 FOR_TESTS = re.compile(r"(?:.*/)?(?:settings/(?:tests?|testing)|tests?_settings|settings_tests?|tests?/settings)\.py")
+BY_PYTEST = re.compile(r"test_.*\.py|.*_test\.py")  # what it collects unless it is told more
 MEANT = ("--ds=", "--import-mode=", "--rootdir=")  # of pytest's options, what decides whether tests are found
 
 
@@ -95,11 +96,12 @@ def _without_site(part: Part) -> str:
 
 
 def _pytest(part: Part) -> str:
-    if all(path.rpartition("/")[2] == "test.py" for path in part.paths if holds_tests(path)) and not (
-        part.configures_pytest
-    ):
-        return "python -m pytest -o 'python_files=test.py test_*.py *_test.py'"
-    return "python -m pytest"
+    """pytest by itself collects nothing of tests.py or testparser.py: it is told, where no other file would say so."""
+    names = [path.rpartition("/")[2] for path in part.paths if holds_tests(path)]
+    is_told = any("python_files" in part.read(path) for path in (*PYTEST_SECTIONS, "pytest.ini", ".pytest.ini"))
+    if is_told or any(map(BY_PYTEST.fullmatch, names)):
+        return "python -m pytest"
+    return "python -m pytest -o 'python_files=test*.py *_test.py'"
 
 
 def settings_module(part: Part) -> str:
