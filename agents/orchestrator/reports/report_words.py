@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import TITLE, as_said, bullets, counted, harmless, literal
@@ -39,6 +40,11 @@ def in_sentences(text: str, most: int) -> str:
 
 def named(task: TaskAccount) -> str:
     return f"**{as_said(task.title, TITLE)}** (`{task.id}`)"
+
+
+def at_board(board: str, page: str, id_: str = "") -> str:
+    """The first of the ways to answer: a page of the owner's board; empty: messages carry no link to it."""
+    return f"open {board}/{page}{quote(id_, safe='')} or " if board else ""
 
 
 def answers(task: str, command: str) -> str:
