@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import TITLE, as_said, bullets, counted, harmless, literal
@@ -44,7 +44,8 @@ def named(task: TaskAccount) -> str:
 
 def at_board(board: str, page: str, id_: str = "") -> str:
     """The first of the ways to answer: a page of the owner's board; empty: messages carry no link to it."""
-    return f"open {board}/{page}{quote(id_, safe='')} or " if board else ""
+    is_plain = re.fullmatch("[A-Za-z0-9._-]*", id_)  # of another name no address is made
+    return f"open {board}/{page}{id_} or " if board and is_plain else ""
 
 
 def answers(task: str, command: str) -> str:
