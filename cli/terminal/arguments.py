@@ -46,6 +46,9 @@ class Arguments:
     script: str = ""
     port: int = 0
     link: bool = False
+    role: str = ""
+    key: str = ""
+    days: int = 0
     sessions: bool = False
     close: str = ""
     board: bool = False

@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 
 from sisimpur.cli.terminal.arguments import DONE, Arguments
-from sisimpur.cli.terminal.parser import CommandLine, make_parser
+from sisimpur.cli.terminal.command_line import CommandLine
+from sisimpur.cli.terminal.parser import make_parser
 
 BASH = """\
 _sisimpur() {{

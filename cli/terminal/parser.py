@@ -3,95 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import sys
-from collections.abc import Sequence
 
-from sisimpur.cli.setup.folders import IS_INSTALLED, ROOT
-from sisimpur.shared.model.naming import PLACES, VERSION
+from sisimpur.cli.terminal.command_line import DAY, DEPLOYS, DEVELOPERS, LOOKING, MONEY, SET_UP, CommandLine
+from sisimpur.shared.model.naming import PLACES
 
 PHASES = ("morning", "research", "planning", "work", "wrap_up")
 MOST = 1_000_000_000  # of a number that is typed
 SHELLS = ("bash", "zsh", "fish")
-PROGRAM = "sisimpur" if IS_INSTALLED or os.path.basename(sys.argv[0]) == "sisimpur" else "main.py"
-TYPED = PROGRAM if PROGRAM == "sisimpur" else "python main.py"
-DAY, LOOKING, MONEY = "Your day", "Looking at it", "Money"
-DEPLOYS, SET_UP, DEVELOPERS = "Deploys", "Set-up", "For developers"
-GROUPS = (DAY, LOOKING, MONEY, DEPLOYS, SET_UP, DEVELOPERS)
-EXAMPLES = """\
-examples:
-  {program} --home ~/team init --target ~/code/my-project
-  {program} --home ~/team run-day
-  {program} --home ~/team status
-"""
-
-
-class CommandLine(argparse.ArgumentParser):
-    """The parser of all. `commands`: the parser of each, by its name."""
-
-    def __init__(self) -> None:
-        super().__init__(prog=PROGRAM, add_help=False, description="VISION.md in, pull requests out, under a budget.")
-        self.add_argument("-h", "--help", action="help", help="this list; `help COMMAND` for one command")
-        self.add_argument("-V", "--version", action="version", version=f"sisimpur {VERSION}", help="the version")
-        self.add_argument(
-            "--home",
-            metavar="DIR",
-            help="where all data lies (default: $SISIMPUR_HOME, else the nearest folder upwards with config/,"
-            f" else {'~/.local/share/sisimpur' if IS_INSTALLED else 'this checkout'})",
-        )
-        self.commands: dict[str, argparse.ArgumentParser] = {}
-        self.groups: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
-        self._parsers = self.add_subparsers(
-            dest="command", metavar="COMMAND", required=True, prog=PROGRAM, parser_class=argparse.ArgumentParser
-        )
-
-    def expect_command(self, words: Sequence[str]) -> None:
-        """End with what was perhaps meant if the first word, after a home, names no command, or there is none."""
-        if not words:
-            self.error(f"type a command; all of them: {TYPED} help")
-        names = [word for at, word in enumerate(words) if word[:1] != "-" and words[at - 1 : at] != ["--home"]]
-        if names and names[0] not in self.commands:
-            import difflib
-
-            close = difflib.get_close_matches(names[0], self.commands, 3, 0.6)
-            meant = f"did you mean {' or '.join(close)}?" if close else f"all of them: {TYPED} help"
-            self.error(f"there is no command {names[0]!r}; {meant}")
-
-    def add(self, group: str, name: str, run: str, help_: str, *examples: str) -> argparse.ArgumentParser:
-        """Add a command. `run` names the function that serves it: its module is loaded only when it runs."""
-        shown = "".join(f"\n  {TYPED} {example}" for example in examples)
-        command = self._parsers.add_parser(
-            name,
-            description=f"{help_[0].upper()}{help_[1:]}.",
-            epilog=f"examples:{shown}" if shown else None,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            argument_default=argparse.SUPPRESS,  # every default is taken from Arguments
-        )
-        command.set_defaults(run=run)
-        self.commands[name] = command
-        self.groups[group].append((name, help_))
-        return command
-
-    def view(self, group: str, name: str, run: str, help_: str, *examples: str) -> argparse.ArgumentParser:
-        command = self.add(group, name, run, help_, *examples)
-        command.add_argument("--json", action="store_true", help="for scripts")
-        return command
-
-    def format_help(self) -> str:
-        """Return usage, the commands by what is wanted, the options, and examples."""
-        formatter = self._get_formatter()
-        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
-        formatter.add_text(self.description)
-        parts = [formatter.format_help()]
-        for group, commands in self.groups.items():
-            parts.append(f"{group}:\n" + "".join(f"  {name:<15} {help_}\n" for name, help_ in commands))
-        options = self._get_formatter()
-        options.start_section("options")
-        options.add_arguments([action for action in self._actions if action.option_strings])
-        options.end_section()
-        parts += [options.format_help(), EXAMPLES.format(program=TYPED), f"docs: {ROOT / 'docs' / 'README.md'}\n"]
-        return "\n".join(parts)
 
 
 def make_parser() -> CommandLine:
@@ -237,12 +156,26 @@ def _board(commands: CommandLine) -> None:
         "see what waits for you in a browser on this machine, and answer it",
         "board",
         "board --link",
+        "board --link --role viewer",
+        "board --key ci --scope read",
         "board --sessions",
     )
     one = board.add_mutually_exclusive_group()
     one.add_argument("--link", action="store_true", help="print another link that signs in once, and end")
-    one.add_argument("--sessions", action="store_true", help="list who is signed in, and end")
-    one.add_argument("--close", metavar="ID", help="end a session of that list: its browser has to sign in anew")
+    one.add_argument("--key", metavar="NAME", help="print a key for a script, once, and end")
+    one.add_argument("--sessions", action="store_true", help="list who is signed in, and the keys, and end")
+    one.add_argument("--close", metavar="ID", help="end a session or a key of that list")
+    board.add_argument(
+        "--role",
+        choices=("owner", "reviewer", "viewer"),
+        help="of the link: an owner may all (default), a reviewer answers, approves and sends back, a viewer looks",
+    )
+    board.add_argument(
+        "--scope",
+        choices=("read", "answer"),
+        help="what the key may: look (the default), or also answer questions and send changes back",
+    )
+    board.add_argument("--days", type=int, metavar="N", help="how long the key lasts (default: 90)")
     board.add_argument("--port", type=int, metavar="N", help="where it listens (default: `port` in config/board.yaml)")
 
 

@@ -49,6 +49,7 @@ from sisimpur.cli.wiring.forge import TargetCode
 from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
 from sisimpur.cli.wiring.services import channel_inbox
 from sisimpur.cli.wiring.workshop import roots_of
+from sisimpur.shared.config.settings import board_url
 from sisimpur.shared.model.change import needs_owner
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.record.metrics_reader import MetricDays
@@ -383,7 +384,8 @@ class Assembly:
         records, deployment = self._records, self._roles.deployment
         learned = Learned(records.research, records.memory, records.upkeep)
         sent, clean, audit = self._messages, self._clean, records.audit
-        books = ReportBooks(self._task_books, records.plans, self._money, learned, self._roadmap, sent, clean, audit)
+        tasks, money, board = self._task_books, self._money, board_url(self._home)
+        books = ReportBooks(tasks, records.plans, money, learned, self._roadmap, sent, clean, audit, board)
         rules = deployment.rules if deployment else DeployRules()
         days = DeployDays(
             records.deploys, records.journal, rules, self._clean, partial(subjects, self._code.mirror.path)

@@ -11,7 +11,7 @@ from sisimpur.agents.researcher.web.library import Library, ReadsPage, Searches
 from sisimpur.agents.researcher.web.search import Search
 from sisimpur.cli.wiring.forge import github_name
 from sisimpur.cli.wiring.records import Records
-from sisimpur.shared.config.settings import LiveCaps, Settings
+from sisimpur.shared.config.settings import LiveCaps, Settings, board_url
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.research import Inquiry
 from sisimpur.shared.model.work import Run
@@ -29,16 +29,19 @@ if TYPE_CHECKING:
 
 
 def services(records: Records) -> Sequence[Notifier]:
-    return services_of(records.settings, records.clock)
+    return services_of(records.settings, records.clock, board_url(records.home))
 
 
-def services_of(settings: Settings, clock: Clock) -> Sequence[Notifier]:
-    """Open the message services; nothing is sent. Misconfigured names what is wrong with an address."""
-    return tuple(_services(settings, clock))
+def services_of(settings: Settings, clock: Clock, board: str = "") -> Sequence[Notifier]:
+    """Open the message services; nothing is sent. `board`: where links to it begin.
+
+    Misconfigured names what is wrong with an address.
+    """
+    return tuple(_services(settings, clock, _hosts(settings, board)))
 
 
-def _services(settings: Settings, clock: Clock) -> Iterator[Notifier]:
-    secrets, hosts = settings.secrets, _hosts(settings)
+def _services(settings: Settings, clock: Clock, hosts: tuple[str, ...]) -> Iterator[Notifier]:
+    secrets = settings.secrets
     if url := secrets.get("DISCORD_WEBHOOK_URL"):
         from sisimpur.shared.notify.discord_notifier import DiscordNotifier
 
@@ -75,10 +78,11 @@ def _lacking(settings: Settings) -> list[str]:
     return [name for name, value in needed.items() if not value]
 
 
-def _hosts(settings: Settings) -> tuple[str, ...]:
-    """Return the host whose links may be clicked: that of the pull requests; all others are only shown."""
+def _hosts(settings: Settings, board: str) -> tuple[str, ...]:
+    """Return the hosts whose links may be clicked: of the pull requests, and the board; all others are only shown."""
     host = urlsplit(settings.target.file.repo).hostname
-    return (host,) if github_name(settings) and host else ()
+    pulls = (host,) if github_name(settings) and host else ()
+    return (*pulls, board.removeprefix("https://")) if board else pulls
 
 
 def relay_of(records: Records) -> Relay:

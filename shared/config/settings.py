@@ -203,6 +203,14 @@ def load_board(home: Home) -> BoardFile:
     return _read(home, "board.yaml", BoardFile)
 
 
+def board_url(home: Home) -> str:
+    """Return what links to the board begin with; empty: none are told, or nobody knows where it is."""
+    try:
+        return load_board(home).url
+    except TeamError:
+        return ""
+
+
 def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Secrets:
     try:
         filed = _dotenv(read_text(home.config / ".env"))

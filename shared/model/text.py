@@ -190,7 +190,7 @@ def legible(text: str) -> str:
 
 
 def defuse(markdown: str, hosts: Collection[str] = ()) -> str:
-    """`hosts`: names of hosts to which https links may stay. Twice is as good as once."""
+    """`hosts`: names of hosts to which https links may stay; with `http://` before it, http links. Twice is as once."""
     return COMMAND.sub(r"\1\\/", defused_line(markdown, hosts))
 
 
@@ -210,12 +210,21 @@ def with_own_words(defused: str, own: Iterable[str]) -> str:
 def defused_line(markdown: str, hosts: Collection[str] = ()) -> str:
     """As defuse(), of what stands where no command is: in a title, or within a line."""
     text = COMMENT.sub(" ", legible(markdown))
-    listed = rf"(?:{'|'.join(map(re.escape, hosts))})(?=[/)\s]|\Z)" if hosts else "(?!)"
+    listed, plain = _listed(host for host in hosts if "://" not in host), _listed(_plain(hosts))
     text = re.sub(rf"\](?=[(:\[])(?!\(https://{listed})", "] ", text)  # no link, no picture, no definition of one
-    text = re.sub(rf":(?=//)(?!(?<=\bhttps:)//{listed})", "[:]", text)
+    text = re.sub(rf":(?=//)(?!(?<=\bhttps:)//{listed})(?!(?<=\bhttp:)//{plain})", "[:]", text)
     for expression, harmless in ACTS:
         text = expression.sub(harmless, text)
     return acts_nowhere(text)
+
+
+def _listed(hosts: Iterable[str]) -> str:
+    """An expression for any of them, whole."""
+    return rf"(?:{'|'.join(found)})(?=[/)\s]|\Z)" if (found := [re.escape(host) for host in hosts]) else "(?!)"
+
+
+def _plain(hosts: Iterable[str]) -> Iterator[str]:
+    return (host.removeprefix("http://") for host in hosts if host.startswith("http://"))
 
 
 # --- logs ----------------------------------------------------------------------------------------------------

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -20,13 +23,15 @@ from bench.openapi import description
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.rights import RULINGS, SCOPES, Role, may
+from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.server import board as board_command
 from sisimpur.web.api.server import server_of
 from sisimpur.web.api.yielding_connection import MOST
-from tests.journey.gated import FILES, VISION
+from tests.journey.gated import FILES, ID, VISION
 from tests.journey.stage import Stage
-from tests.journey.test_board import HERE, Browser, link, signed_in
+from tests.journey.test_board import HERE, Browser, link, run, signed_in, stranger
 
 
 @pytest.fixture(scope="module")
@@ -191,3 +196,149 @@ def test_each_address_refuses_strangers_and_what_it_does_not_know(
 @pytest.fixture(scope="module")
 def shared(home: Stage) -> Browser:
     return signed_in(home)
+
+
+# --- who may what --------------------------------------------------------------------------------------------
+
+TASK = "/api/v1/tasks/{id}"
+DECIDED = {("POST", f"{TASK}/unblock"), ("POST", f"{TASK}/retest"), ("POST", "/orchestrator/approve/{id}")}
+ANSWERED = {("POST", "/api/v1/answers"), ("POST", f"{TASK}/rulings")}
+LEFT = {("DELETE", "/api/v1/session"), ("DELETE", "/api/v1/sessions/{id}")}
+WRITES = {(method, path) for method, path, *_ in ADDRESSES if method not in ("GET", "HEAD")} - OPEN
+MAY = {  # beside looking
+    Role.OWNER: WRITES,
+    Role.REVIEWER: ANSWERED | DECIDED | LEFT,
+    Role.VIEWER: LEFT,
+    Role.READ: set(),
+    Role.ANSWER: ANSWERED,
+}
+RULED = {
+    Role.OWNER: {"approve", "reject", "retry", "cancel"},
+    Role.REVIEWER: {"approve", "reject", "retry", "cancel"},
+    Role.ANSWER: {"reject", "retry"},
+}
+
+
+def in_role(stage: Stage, role: Role) -> Browser:
+    """A browser, or a script, in this role."""
+    page = stranger(stage)
+    with stage.records() as records:
+        keys, now = BoardKeys(records.db), records.clock.now()
+        if role in SCOPES:
+            page.token = keys.make_key("ci", role, now, 90)
+        else:
+            page.token = keys.sign_in(keys.link(now, role), now)
+    return page
+
+
+@pytest.mark.parametrize("role", Role)
+def test_each_role_may_exactly_what_its_lines_name_on_every_address_there_is(role: Role) -> None:
+    paths = {(method, path): path.format(id="20261120-01", role="coder") for method, path, *_ in ADDRESSES}
+    allowed = {one for one, path in paths.items() if may(role, one[0], path)}
+    assert allowed - OPEN == MAY[role] | {one for one in paths if one[0] == "GET"} - OPEN
+    ruled = {one for one in RULINGS if may(role, "POST", f"{TASK.format(id='x')}/rulings", one)}
+    assert ruled == RULED.get(role, set())
+    assert all(may(role, method, "/api/v1/what-comes-next") is (role is Role.OWNER) for method in ("POST", "PUT"))
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
+def test_who_may_not_is_refused_on_every_address_and_nothing_is_kept(home: Stage, role: Role) -> None:
+    page = in_role(home, role)
+    with home.records() as records:
+        before = records.audit.newest()
+    for method, path in sorted(WRITES - MAY[role]):
+        headers = {**ORDERED, **key(page)}
+        answer = page.http.request(method, path.format(id="00000000", role="coder"), json={}, headers=headers)
+        assert (answer.status_code, "an owner" in answer.json()["title"]) == (403, True), (method, path)
+    for method, path in sorted(MAY[role] - LEFT):
+        answer = page.http.request(method, path.format(id="none"), json={}, headers={**ORDERED, **key(page)})
+        assert answer.status_code in (404, 422), (method, path)
+    assert all(page.get(path).status_code == 200 for path in ("/api/v1/status", "/api/v1/vision", "/metrics"))
+    with home.records() as records:
+        assert records.audit.newest() == before
+
+
+@pytest.mark.parametrize("ruling", sorted(RULINGS))
+@pytest.mark.parametrize("role", Role)
+def test_a_ruling_that_a_role_may_not_is_refused_before_the_task_is_looked_for(
+    home: Stage, role: Role, ruling: str
+) -> None:
+    body = {"ruling": ruling, "commit": "", "why": "no"}
+    answer = in_role(home, role).post("tasks/20261120-99/rulings", body, **{"if-match": '"seen"'})
+    assert answer.status_code == (404 if ruling in RULED.get(role, ()) else 403)
+
+
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.VIEWER, Role.READ])
+def test_a_session_of_another_is_not_seen_and_not_closed_but_by_an_owner(home: Stage, role: Role) -> None:
+    owner, page = in_role(home, Role.OWNER), in_role(home, role)
+    mine, other = page.read("session"), owner.read("session")
+    assert (mine["role"], other["role"]) == (role, "owner")
+    assert page.read("sessions") == [mine] and {mine["id"], other["id"]} <= {
+        one["id"] for one in owner.read("sessions")
+    }
+    assert page.http.delete(f"/api/v1/sessions/{other['id']}", headers=key(page)).status_code == 403
+    assert owner.get("/api/v1/status").status_code == 200
+    itself = page.http.delete(f"/api/v1/sessions/{mine['id']}", headers=key(page)).status_code
+    assert itself == (403 if role is Role.READ else 204)
+    if role is Role.READ:
+        assert owner.http.delete(f"/api/v1/sessions/{mine['id']}", headers=key(owner)).status_code == 204
+    assert page.get("/api/v1/status").status_code in (401, 429)
+
+
+def test_what_is_guarded_a_reviewer_does_not_approve_and_the_audit_names_who_did_what(tmp_path: Path) -> None:
+    stage = run(tmp_path)
+    owner, reviewer = in_role(stage, Role.OWNER), in_role(stage, Role.REVIEWER)
+    with stage.records() as records:
+        parked = records.gates.parked(ID)
+        assert parked
+        guarded = replace(parked, terms=(*parked.terms, ("your notes", "not to touch settings.py")))
+        records.gates.park(guarded, records.clock.now())
+    refused = reviewer.rule("approve")
+    assert refused.status_code == 403 and "guard" in refused.json()["title"]
+    with stage.records() as records:
+        records.gates.park(parked, records.clock.now())
+    assert reviewer.rule("approve").status_code == 201
+    (row,) = [one for one in owner.read("audit?limit=200")["rows"] if one["kind"] == "ruling"]
+    assert row["via"] == f"board: reviewer {reviewer.read('session')['id']}"
+
+
+def test_a_script_s_key_is_shown_once_kept_as_a_digest_ends_on_its_day_and_is_closed_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage = Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES)
+    stage.clock.sleep((datetime.now(UTC) - stage.clock.now()).total_seconds())
+    root, found = stage.home.root, {}
+    for name in ("ci", "pager"):
+        assert board_command(Arguments("board", root, key=name, scope="answer", days=7)) == 0
+        (found[name],) = re.findall("^sis_.{43}$", capsys.readouterr().out, re.MULTILINE)
+    page = stranger(stage)
+    page.token = found["ci"]
+    mine = page.read("session")
+    assert (mine["kind"], mine["name"], mine["role"]) == ("key", "ci", "answer")
+    assert not [path for path in root.rglob("*") if path.is_file() and page.token.encode() in path.read_bytes()]
+    assert board_command(Arguments("board", root, sessions=True)) == 0
+    listed = capsys.readouterr().out
+    assert f"{mine['id']}  key ci, may answer, " in listed and "key pager" in listed and "sis_" not in listed
+    assert board_command(Arguments("board", root, close=mine["id"])) == 0
+    assert page.get("/api/v1/status").status_code == 401
+    page.token = found["pager"]
+    stage.clock.sleep(timedelta(days=6, hours=23).total_seconds())  # without any use: a script may be quiet for days
+    assert page.get("/api/v1/status").status_code == 200
+    stage.clock.sleep(timedelta(hours=2).total_seconds())
+    assert page.get("/api/v1/status").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"role": "viewer"},
+        {"scope": "read"},
+        {"days": 3},
+        {"key": "ci", "days": 9_999},
+        {"key": "ci\nsis_1"},
+        {"key": "x" * 41},
+    ],
+)
+def test_words_that_mean_nothing_together_make_no_key(home: Stage, typed: dict[str, Any]) -> None:
+    with pytest.raises(Misconfigured, match="board --"):
+        board_command(Arguments("board", home.home.root, **typed))

@@ -17,8 +17,9 @@ from sisimpur.cli.commands.owner_commands import amount_of, take_zone
 from sisimpur.cli.setup.environments import go_on
 from sisimpur.cli.setup.folders import BUILT, DATA
 from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home, parse
+from sisimpur.cli.terminal.command_line import GROUPS
 from sisimpur.cli.terminal.completion import bash, fish, zsh
-from sisimpur.cli.terminal.parser import GROUPS, make_parser
+from sisimpur.cli.terminal.parser import make_parser
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.naming import VERSION, fits
 from sisimpur.shared.system import markdown

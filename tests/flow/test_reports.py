@@ -11,6 +11,7 @@ import pytest
 from sisimpur.cli.app import main
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.wiring.services import services
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import Run
@@ -437,6 +438,25 @@ def test_discord_shows_one_message_for_the_day_with_its_picture(stage: Stage, tm
     assert "the day's report" in str(message.payload)
     assert list(message.files) == [f"{DAY}.png"]
     assert message.files[f"{DAY}.png"] == (stage.home.reports / f"{DAY}.png").read_bytes()
+
+
+@pytest.mark.parametrize("board", ["https://team.example.net:8443", "http://127.0.0.1:8765", ""])
+def test_with_an_address_of_the_board_discord_shows_a_link_to_the_page_of_what_waits(
+    stage: Stage, model: ScriptedModel, tmp_path: Path, board: str
+) -> None:
+    model.play([reads(), plans(task(fix()["goal_id"], "Set it", ["settings.py"])), CODES, APPROVES])
+    stage.change = Coder({"settings.py": "X = 2\n"})
+    (stage.home.config / "board.yaml").write_text(f'url: "{board}"\n')
+    with LocalWebhook(tmp_path / "discord") as hook:
+        with (stage.home.config / ".env").open("a") as keys:
+            keys.write(f"\nDISCORD_WEBHOOK_URL={hook.url}\n")
+        with stage.records() as records:
+            stage.services[:] = services(records)
+        assert stage.run_day() == []
+        told = [str(message.payload) for message in hook.messages]
+    link = f"open {board}/review/{ID} or " if board else f" approve {ID}`"
+    assert len(told) == 2 and all(link in text for text in told)
+    assert all(("open http" in text) is bool(board) for text in told)
 
 
 # --- services that are away ----------------------------------------------------------------------------------

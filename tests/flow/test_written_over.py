@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -38,6 +39,16 @@ class Commented(MemoryForge):
         ]
 
 
+class Obeying(Commented):
+    """Its owner does what the comment that asks him says."""
+
+    def comments(self, number: int) -> list[Comment]:
+        said = "\n".join(one.body for one in super().comments(number) if one.ours)
+        asks = said.partition("### Waits for the owner")[2]
+        self.words = tuple(("alice", words) for words in re.findall("Or write here: `(/approve [0-9a-f]{12})`", asks))
+        return super().comments(number)
+
+
 def heard(day: Stage, *words: tuple[str, str], since: bool = True) -> None:
     """One more day, after these comments."""
     forge = type("Said", (Commented,), {"words": words, "since": since})
@@ -64,6 +75,13 @@ def asking(tmp_path: Path, model: ScriptedModel) -> Callable[..., Stage]:
         return day
 
     return make
+
+
+def test_a_pull_request_that_waits_says_the_comment_that_answers_it(asking: Callable[..., Stage]) -> None:
+    day = asking(DROPS)
+    day.open_team = partial(open_core, forge=Obeying)
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
 
 
 @pytest.mark.parametrize("words", [f"/approve {ID} over 1 t is ours", "/approve over {letters}", "/approve --over #1"])

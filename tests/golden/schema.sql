@@ -1,4 +1,4 @@
-pragma user_version = 40;
+pragma user_version = 41;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER audit_answer after insert on answers begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'answer', 'owner', new.goal_id, '', json_object('question', substr(new.question, 1, 300), 'text', substr(new.text, 1, 300))); end;
 CREATE TRIGGER audit_answer_again after update on answers begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'answer', 'owner', new.goal_id, '', json_object('question', substr(new.question, 1, 300), 'text', substr(new.text, 1, 300))); end;
@@ -22,8 +22,8 @@ CREATE TRIGGER audit_notice after update of state on notices when new.state = 'd
 CREATE TRIGGER audit_plan after update of plan_json on daily_plans when new.plan_json is not old.plan_json begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( coalesce((select at from audit order by seq desc limit 1), new.day), 'plan', 'team', new.day, '', json_object('bytes', length(new.plan_json))); end;
 CREATE TRIGGER audit_plan_made after insert on daily_plans when new.plan_json is not null begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( coalesce((select at from audit order by seq desc limit 1), new.day), 'plan', 'team', new.day, '', json_object('bytes', length(new.plan_json))); end;
 CREATE TRIGGER audit_ruling after insert on rulings begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'ruling', 'owner', new.task, '', json_object('said', new.kind, 'change', new.subject, 'why', substr(new.why, 1, 300))); end;
-CREATE TRIGGER audit_sign_in after insert on board_keys when new.kind = 'session' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.made, 'sign-in', 'owner', 'board', '', json_object('session', substr(new.digest, 1, 8), 'until', new.until)); end;
-CREATE TRIGGER audit_sign_out after delete on board_keys when old.kind = 'session' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( old.seen, 'sign-in', 'owner', 'board', '', json_object('session', substr(old.digest, 1, 8), 'ended', 'signed out, or out of date')); end;
+CREATE TRIGGER audit_sign_in after insert on board_keys when new.kind <> 'link' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.made, 'sign-in', 'owner', 'board', '', json_object(new.kind, substr(new.digest, 1, 8), 'role', new.role, 'name', new.name, 'until', new.until)); end;
+CREATE TRIGGER audit_sign_out after delete on board_keys when old.kind <> 'link' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( old.seen, 'sign-in', 'owner', 'board', '', json_object(old.kind, substr(old.digest, 1, 8), 'role', old.role, 'name', old.name, 'ended', 'signed out, closed, or out of date')); end;
 CREATE TRIGGER audit_stays before delete on audit begin select raise(abort, 'what was done stays in the audit'); end;
 CREATE TRIGGER audit_task_event after update of done on task_events when new.done = 1 and old.done = 0 begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'task', iif(new.event like '% by the owner' or new.event = 'goal removed from VISION.md', 'owner', 'team'), new.task, '', json_object('event', new.event, 'from', new.from_state, 'to', new.to_state, 'note', substr(new.note, 1, 300))); end;
 CREATE TRIGGER audit_task_event_done after insert on task_events when new.done = 1 begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'task', iif(new.event like '% by the owner' or new.event = 'goal removed from VISION.md', 'owner', 'team'), new.task, '', json_object('event', new.event, 'from', new.from_state, 'to', new.to_state, 'note', substr(new.note, 1, 300))); end;
@@ -90,12 +90,16 @@ CREATE TABLE batches (
     vendor text unique,
     used integer
 ) strict;
-CREATE TABLE board_keys (
+CREATE TABLE "board_keys" (
     digest text primary key,
-    kind text not null check (kind in ('link', 'session')),
+    kind text not null check (kind in ('link', 'session', 'key')),
+    role text not null check (role in ('owner', 'reviewer', 'viewer', 'read', 'answer')),
+    name text not null default '',
     made text not null,
     seen text not null,
-    until text not null
+    until text not null,
+    check ((kind = 'key') = (role in ('read', 'answer'))),
+    check ((kind = 'key') = (name <> ''))
 ) strict, without rowid;
 CREATE TABLE board_orders (
     key text primary key,

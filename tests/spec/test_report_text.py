@@ -29,8 +29,10 @@ from sisimpur.shared.model.text import as_said, harmless
 from sisimpur.shared.model.work import Priority
 from sisimpur.shared.money.ticket import Spending
 from sisimpur.shared.money.token_budget import NANO, Totals
-from sisimpur.shared.notify.notice import Tone
+from sisimpur.shared.notify.discord_text import new_message
+from sisimpur.shared.notify.notice import Notice, Tone
 from sisimpur.shared.store.plan_book import Trouble
+from sisimpur.web.api.page_files import is_page
 
 DAY, CALL = "2026-11-20", "python main.py"
 MERGED = TaskAccount(
@@ -441,6 +443,54 @@ def test_a_raised_cap_that_is_reached_is_another_message() -> None:
     raised = replace(CAPPED, spent=replace(SPENT, cap=10 * NANO))
     keys = {report_notice.cap_reached(account, words, CALL).key for account in (CAPPED, raised) for words in "ab"}
     assert keys == {f"{DAY}:cap:{DAY}-reached-5000000000", f"{DAY}:cap:{DAY}-reached-10000000000"}
+
+
+# --- links to the board --------------------------------------------------------------------------------------
+
+BOARD = "https://team.example.net"
+STUCK = replace(WAITING, id="20261120-09", stuck="a test hangs", ways=("unblock 20261120-09",))
+OPENED = replace(CAPPED, board=BOARD, others=(ASKING, STUCK), deploys_paused="you said so")
+
+
+def _notices(account: DayAccount) -> list[Notice]:
+    board = account.board
+    return [
+        report_notice.morning(account, account, CALL),
+        report_notice.progress(account, CALL),
+        report_notice.evening(account, CALL),
+        report_notice.asks(DAY, ASKING, 1, CALL, board),
+        report_notice.gave_up(DAY, FAILED, 1, CALL, board),
+        report_notice.cap_reached(account, "cap of this day reached", CALL),
+    ]
+
+
+def _opened(notice: Notice) -> set[str]:
+    """What is a link to the board once Discord has it."""
+    (embed,) = new_message(notice, ("github.com", BOARD.removeprefix("https://")))["embeds"]
+    texts = [embed["description"], *(field["value"] for field in embed["fields"])]
+    return {link.removeprefix(BOARD) for text in texts for link in re.findall(rf"{re.escape(BOARD)}\S*", text)}
+
+
+def test_each_thing_that_waits_has_a_link_to_exactly_its_page_and_it_is_one_of_the_pages() -> None:
+    day, asks, failed = "/review/20261120-03", "/task/20261120-09", "/task/20261120-02"
+    pages = [_opened(notice) for notice in _notices(OPENED)]
+    waits = {day, asks, failed, "/#asked-g-5"}
+    assert pages == [waits | {"/team"}, *[waits | {"/money", "/team"}] * 2, {day}, {failed}, {"/money"}]
+    assert all(is_page(page.partition("#")[0]) for some in pages for page in some)
+
+
+def test_without_an_address_of_the_board_no_message_says_another_word() -> None:
+    said = [f"{one.text}{one.sections}" for one in _notices(replace(OPENED, board=""))]
+    linked = [f"{one.text}{one.sections}" for one in _notices(OPENED)]
+    links = re.compile(rf"open {re.escape(BOARD)}/\S* or (type (?=`python main.py (?:approve|retry) \S+))?")
+    assert [links.sub("", text) for text in linked] == said
+    assert not any("open http" in text for text in said)
+
+
+def test_a_stranger_s_link_is_none_even_if_it_leads_to_the_board() -> None:
+    title = f"look at {BOARD}/review/x?do=approve"
+    notice = report_notice.asks(DAY, replace(ASKING, title=title, asks=(title,)), 1, CALL, BOARD)
+    assert _opened(notice) == {"/review/20261120-03"}
 
 
 # --- strangers -----------------------------------------------------------------------------------------------

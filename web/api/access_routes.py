@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
@@ -11,12 +11,12 @@ from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from sisimpur.shared.store.chain import heard_by
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import KNOWN
-from sisimpur.web.api.base.guard import Failures, bearer
-from sisimpur.web.api.base.sign_in import NAMED, VIA, BoardKeys
+from sisimpur.web.api.base.guard import Failures, not_allowed, signed_in
+from sisimpur.web.api.base.rights import Role
+from sisimpur.web.api.base.sign_in import NAMED, BoardKeys
 
 
 class SignInBody(BaseModel):
@@ -24,35 +24,58 @@ class SignInBody(BaseModel):
     code: str = Field(max_length=200)
 
 
-def access_routes(home: BoardHome, failures: Failures) -> APIRouter:
-    routes = APIRouter(prefix=API)
+Changed = Annotated[str, Header(alias="If-None-Match")]
+Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
 
-    @routes.post("/session", status_code=201)
-    def sign_in(body: SignInBody) -> Response:
-        with home.open(looking=False) as records:
+
+@dataclass(frozen=True)
+class AccessRoutes:
+    home: BoardHome
+    failures: Failures
+
+    def routes(self) -> APIRouter:
+        routes = APIRouter(prefix=API)
+        routes.add_api_route("/session", self.sign_in, methods=["POST"], status_code=201)
+        routes.add_api_route("/session", self.sign_out, methods=["DELETE"], status_code=204)
+        routes.add_api_route("/session", self.mine, responses=KNOWN)
+        routes.add_api_route("/sessions", self.sessions, responses=KNOWN)
+        routes.add_api_route("/sessions/{id}", self.close, methods=["DELETE"], status_code=204)
+        return routes
+
+    def sign_in(self, body: SignInBody) -> Response:
+        with self.home.open(looking=False) as records:
             token = BoardKeys(records.db).sign_in(body.code, records.clock.now())
         if not token:
-            status = failures.next_status()
+            status = self.failures.next_status()
             raise HTTPException(status, "this link was used, or is too old; another: sisimpur board --link")
         return Response(json.dumps({"token": token}), 201, media_type="application/json")
 
-    @routes.delete("/session", status_code=204)
-    def sign_out(request: Request) -> Response:
-        with home.open(looking=False) as records:
-            BoardKeys(records.db).sign_out(bearer(request.headers))
+    def sign_out(self, request: Request) -> Response:
+        with self.home.open(looking=False) as records:
+            BoardKeys(records.db).sign_out(signed_in(request.scope).key)
         return Response(status_code=204)
 
-    @routes.get("/sessions", responses=KNOWN, summary="Who is signed in, the last used first; no token is in it")
-    def sessions(known: Annotated[str, Header(alias="If-None-Match")] = "") -> Response:
-        with home.open() as records:
-            found = BoardKeys(records.db).sessions(records.clock.now())
-            return answered(home.told(list(map(asdict, found)), records), known)
+    def mine(self, request: Request, known: Changed = "") -> Response:
+        """Who asks, and in which role."""
+        (found,) = (one for one in self._theirs(request) if one["id"] == signed_in(request.scope).id)
+        return answered(json.dumps(found), known)
 
-    @routes.delete("/sessions/{id}", status_code=204, summary="End a session; its browser has to sign in anew")
-    def close(id: Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]) -> Response:  # noqa: A002
-        with home.open(looking=False) as records, heard_by(VIA):
+    def sessions(self, request: Request, known: Changed = "") -> Response:
+        """Who is signed in, the last used first; no token is in it. Who is no owner sees only himself."""
+        return answered(json.dumps(self._theirs(request)), known)
+
+    def close(self, request: Request, id: Named) -> Response:  # noqa: A002
+        """End a session or a key: who used it has to sign in anew. That of another only an owner ends."""
+        who = signed_in(request.scope)
+        if who.role is not Role.OWNER and who.id != id:
+            raise HTTPException(*not_allowed(who.role))
+        with self.home.open(looking=False) as records:
             if not BoardKeys(records.db).close(id):
                 raise HTTPException(404, "nobody is signed in by this name; see: sessions")
         return Response(status_code=204)
 
-    return routes
+    def _theirs(self, request: Request) -> list[dict[str, str]]:
+        who = signed_in(request.scope)
+        with self.home.open() as records:
+            found = BoardKeys(records.db).sessions(records.clock.now())
+        return [asdict(one) for one in found if who.role is Role.OWNER or one.id == who.id]

@@ -6,7 +6,7 @@ import threading
 
 from fastapi import Response
 
-from sisimpur.web.api.access_routes import access_routes
+from sisimpur.web.api.access_routes import AccessRoutes
 from sisimpur.web.api.acting.acting_routes import BoardActions
 from sisimpur.web.api.acting.alias_routes import alias_routes
 from sisimpur.web.api.acting.file_routes import FileRoutes
@@ -14,7 +14,7 @@ from sisimpur.web.api.base.board_answers import API, told_as_problems
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import PROBLEMS, BoardApi
 from sisimpur.web.api.base.guard import LONGEST_BODY, BoardGuard, Failures
-from sisimpur.web.api.base.sign_in import BoardKeys
+from sisimpur.web.api.base.sign_in import BoardKeys, SignedIn
 from sisimpur.web.api.page_files import PageFiles
 from sisimpur.web.api.reading.reading_routes import news_route, reading_routes, watching_routes
 
@@ -26,7 +26,7 @@ def make_app(home: BoardHome, port: int) -> BoardGuard:
     app.include_router(pages.routes())
     free = frozenset({("POST", f"{API}/session"), ("GET", "/health")})
 
-    def lets_in(key: str) -> bool:
+    def lets_in(key: str) -> SignedIn | None:
         with home.open() as records:
             return BoardKeys(records.db).lets_in(key, records.clock.now())
 
@@ -53,7 +53,7 @@ def make_api(home: BoardHome, failures: Failures) -> BoardApi:
         actions.routes(),
         files.routes(),
         alias_routes(home, actions, files),
-        access_routes(home, failures),
+        AccessRoutes(home, failures).routes(),
     ):
         app.include_router(routes)
     app.add_api_route("/health", _health, summary="Whether it answers")

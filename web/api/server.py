@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import errno
+import re
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,26 +21,32 @@ from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system.paths import Home
-from sisimpur.web.api.base.sign_in import LINK_LASTS, BoardKeys
+from sisimpur.web.api.base.rights import SCOPES, Role
+from sisimpur.web.api.base.sign_in import LINK_LASTS, BoardKeys, BoardSession, named
 
 if TYPE_CHECKING:
     from uvicorn import Server
 
     from sisimpur.web.api.base.guard import BoardGuard
 
+DAYS, MOST_DAYS = 90, 3650  # of a key
 MINUTES = LINK_LASTS.seconds // 60
 WAITING, STOPPING = 128, 3  # connections that wait, seconds to end
 SILENT = 30_000  # milliseconds in which the other end takes what it was sent; then the kernel cuts it
 
 
 def board(arguments: Arguments) -> int:
+    _require_sense(arguments)
     if arguments.sessions:
         return _sessions(arguments)
+    if arguments.key:
+        return _key(arguments)
     if arguments.close:
         return _close(arguments)
     port = arguments.port or load_board(Home(arguments.home)).port
     if arguments.link:
-        print(f"works once, within {MINUTES} minutes, while the board runs ({command(arguments.home, 'board')}):")
+        where = f"while the board runs ({command(arguments.home, 'board')})"
+        print(f"signs in once as {arguments.role or Role.OWNER}, within {MINUTES} minutes, {where}:")
         print(_link(arguments, port))
         return DONE
     with _listening(port) as listener, suppress(KeyboardInterrupt):  # it has ended in order
@@ -79,7 +87,39 @@ def _announced(arguments: Arguments, port: int) -> BoardGuard:
 def _link(arguments: Arguments, port: int) -> str:
     """Make one. Its code stands behind the `#`: no browser sends that, and no log keeps it."""
     with open_records(arguments.home) as records:
-        return f"http://127.0.0.1:{port}/#code={BoardKeys(records.db).link(records.clock.now())}"
+        code = BoardKeys(records.db).link(records.clock.now(), Role(arguments.role or Role.OWNER))
+    return f"http://127.0.0.1:{port}/#code={code}"
+
+
+def _require_sense(arguments: Arguments) -> None:
+    """Misconfigured: words that mean nothing together."""
+    if arguments.role and not arguments.link:
+        raise Misconfigured("a role belongs to a link: board --link --role viewer")
+    if (arguments.scope in SCOPES or arguments.days) and not arguments.key:
+        raise Misconfigured("scope and days belong to a key: board --key NAME --scope read --days 90")
+    if arguments.key and not re.fullmatch(r"\w[\w .-]{0,39}", arguments.key):
+        raise Misconfigured("name the key after what uses it, in at most 40 letters: board --key ci")
+    if arguments.days and not 1 <= arguments.days <= MOST_DAYS:
+        raise Misconfigured(f"a key lasts from 1 to {MOST_DAYS} days: board --key NAME --days 90")
+
+
+def _key(arguments: Arguments) -> int:
+    """Print it alone on its line; nobody can see it again."""
+    scope = Role(arguments.scope) if arguments.scope in SCOPES else Role.READ
+    days = arguments.days or DAYS
+    with open_records(arguments.home) as records:
+        now = records.clock.now()
+        key = BoardKeys(records.db).make_key(arguments.key, scope, now, days)
+    may_also = "may look only" if scope is Role.READ else "may look, answer questions, and send changes back"
+    print(f"the key of {arguments.key} {may_also}, until {now + timedelta(days=days):%Y-%m-%d}; it is shown only now:")
+    print(key)
+    print(f"to send: Authorization: Bearer KEY; to end it: {command(arguments.home, 'board', '--close', named(key))}")
+    return DONE
+
+
+def _line(one: BoardSession) -> str:
+    what = f"key {one.name}, may {one.role}" if one.kind == "key" else one.role
+    return f"{one.id}  {what}, since {one.made[:16]}, last used {one.seen[:16]}, until {one.until[:16]}"
 
 
 def _sessions(arguments: Arguments) -> int:
@@ -87,7 +127,7 @@ def _sessions(arguments: Arguments) -> int:
         found = BoardKeys(records.db).sessions(records.clock.now())
     print_list(
         "signed in (times in UTC)",
-        (f"{one.id}  since {one.made[:16]}, last used {one.seen[:16]}, until {one.until[:16]}" for one in found),
+        map(_line, found),
     )
     print(f"\nto end one: {command(arguments.home, 'board', '--close', 'ID')}" if found else "nobody is signed in")
     return DONE
@@ -96,8 +136,10 @@ def _sessions(arguments: Arguments) -> int:
 def _close(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
         if not BoardKeys(records.db).close(arguments.close):
-            raise Misconfigured(f"no session is called {arguments.close}; see: python main.py board --sessions")
-    print(f"{arguments.close} is closed: that browser has to sign in anew")
+            raise Misconfigured(
+                f"no session and no key is called {arguments.close}; see: python main.py board --sessions"
+            )
+    print(f"{arguments.close} is closed: who used it has to sign in anew")
     return DONE
 
 

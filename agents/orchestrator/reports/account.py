@@ -180,6 +180,7 @@ class DayAccount:
     lessons_passed: int = 0  # of these, how many of the tries went well
     reflection: Reflection = field(default_factory=Reflection)
     head: AuditHead | None = None  # of the audit, in the evening
+    board: str = ""  # the address of the owner's board; empty: no link is told
 
     @property
     def tasks(self) -> tuple[TaskAccount, ...]:

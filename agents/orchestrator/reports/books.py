@@ -93,7 +93,7 @@ class Learned:
 
 @dataclass(frozen=True)
 class ReportBooks:
-    """`clean`: the filter for outgoing text."""
+    """`clean`: the filter for outgoing text. `board`: the address that links begin with; empty: there are none."""
 
     tasks: TaskBooks
     plans: PlanRepository
@@ -103,6 +103,7 @@ class ReportBooks:
     messages: Messenger
     clean: Callable[[str], str]
     audit: AuditBook
+    board: str = ""
 
     def cleaned(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.clean, texts))

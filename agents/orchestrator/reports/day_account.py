@@ -128,6 +128,7 @@ class DayBooks:
             lessons_used=sum(one.used for one in lessons),
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
+            board=self._books.board,
         )
 
     def _guards(self) -> tuple[str, ...]:

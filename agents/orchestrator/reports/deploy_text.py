@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from sisimpur.agents.orchestrator.reports.report_words import at_board
 from sisimpur.shared.model.deployment import Deploy, DeployStage
 from sisimpur.shared.model.text import NOTE, TITLE, as_said, begin_and_end, bullets, harmless, literal
 from sisimpur.shared.notify.notice import Notice, Tone
@@ -45,7 +46,8 @@ def deployed(account: DayAccount, command: str, day: str = "") -> Iterator[str]:
 
 def paused(account: DayAccount, command: str) -> Iterator[str]:
     if account.deploys_paused:
-        yield f"nothing new is deployed: {cut(account.deploys_paused)} → `{command} resume-deploys`"
+        here = at_board(account.board, "team")
+        yield f"nothing new is deployed: {cut(account.deploys_paused)} → {here}`{command} resume-deploys`"
 
 
 def line(one: DeployAccount, day: str) -> str:
@@ -104,15 +106,16 @@ def is_told(deploy: Deploy, last: str) -> bool:
     return deploy.is_over and (deploy.stage is not DeployStage.HEALTHY or deploy.asked or deploy.place == last)
 
 
-def message(one: DeployAccount, running: str, why_paused: str, command: str) -> Notice:
-    """`running`: the commit that runs there now; empty: none does. The same deploy is always the same message."""
+def message(one: DeployAccount, running: str, why_paused: str, command: str, board: str = "") -> Notice:
+    """`running`: the commit that runs there now; empty: none does. The same deploy is always the same message.
+
+    `board`: the address of the owner's board; empty: there is no link to it.
+    """
     deploy = one.deploy
     title, tone, parts = _told(one, running, command)
     if why_paused:
-        parts = [
-            *parts,
-            f"Nothing new is deployed by itself: {cut(why_paused)}. To go on, type: `{command} resume-deploys`",
-        ]
+        ways = f"{at_board(board, 'team')}type: `{command} resume-deploys`"
+        parts = [*parts, f"Nothing new is deployed by itself: {cut(why_paused)}. To go on, {ways}"]
     day = deploy.ended_at.date().isoformat() if deploy.ended_at else ""
     return Notice(f"{day}:deploy-{deploy.number}", title, "\n\n".join(part for part in parts if part), tone)
 

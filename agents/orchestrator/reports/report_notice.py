@@ -82,17 +82,20 @@ def _tone(account: DayAccount) -> Tone:
 # --- what cannot wait ----------------------------------------------------------------------------------------
 
 
-def asks(day: str, task: TaskAccount, attempt: int, command: str) -> Notice:
-    """A change waits for the owner. Other reasons are another message, and so is another attempt's change."""
+def asks(day: str, task: TaskAccount, attempt: int, command: str, board: str = "") -> Notice:
+    """A change waits for the owner. Other reasons are another message, and so is another attempt's change.
+
+    `board`: the address of the owner's board; empty: there is no link to it.
+    """
     key = f"{day}:{task.id}:waiting-{attempt}-{digest(chr(10).join(task.asks))}"
-    text = "\n\n".join((named(task), bullets(map(as_said, task.asks)), report_text.answer(task, command)))
+    text = "\n\n".join((named(task), bullets(map(as_said, task.asks)), report_text.answer(task, command, board)))
     return Notice(key, f"Waits for you: {as_said(task.title, 150)}", text, Tone.ATTENTION)
 
 
-def gave_up(day: str, task: TaskAccount, attempt: int, command: str) -> Notice:
+def gave_up(day: str, task: TaskAccount, attempt: int, command: str, board: str = "") -> Notice:
     """Again after a retry is another message, also for the same reason."""
     key = f"{day}:{task.id}:failed-{attempt}-{digest(task.note)}"
-    text = "\n\n".join((named(task), as_said(task.note, 1_000), report_text.retry(task, command)))
+    text = "\n\n".join((named(task), as_said(task.note, 1_000), report_text.retry(task, command, board)))
     return Notice(key, f"Failed: {as_said(task.title, 150)}", text, Tone.BAD)
 
 

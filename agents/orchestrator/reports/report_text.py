@@ -16,6 +16,7 @@ from sisimpur.agents.orchestrator.reports.report_words import (
     SHORT,
     Dollars,
     answers,
+    at_board,
     at_the_cap,
     brief,
     came_of,
@@ -172,7 +173,7 @@ def learned(account: DayAccount) -> Iterator[str]:
 def failed(account: DayAccount, command: str) -> Iterator[str]:
     """Of this day, each with its reason and the command that answers."""
     for task in account.failed:
-        yield f"{named(task)}: {as_said(task.note)} → {retry(task, command)}"
+        yield f"{named(task)}: {as_said(task.note)} → {retry(task, command, account.board)}"
 
 
 def wrong(account: DayAccount, command: str) -> Iterator[str]:
@@ -198,27 +199,30 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
     for task in account.asking:
         noted = f" (noted: {'; '.join(task.words)})" if task.words else ""
         why = in_sentences("; ".join(task.asks) + noted, most)
-        yield f"{named(task)}: {why} → {answer(task, command)}"
+        yield f"{named(task)}: {why} → {answer(task, command, account.board)}"
     for task in account.given_up:
-        yield f"{named(task)} has failed → {retry(task, command)}"
+        yield f"{named(task)} has failed → {retry(task, command, account.board)}"
     for task in account.stuck:
         ways = ", ".join(f"`{command} {way}`" for way in task.ways)
-        yield f"{named(task)} {as_said(task.stuck, most)} → one of: {ways}"
+        here = at_board(account.board, "task/", task.id)
+        yield f"{named(task)} {as_said(task.stuck, most)} → {here}one of: {ways}"
     for question in account.questions:
         typed = f", or type `{command} answer {question.id} '...'`" if question.id else ""
-        yield f"{in_sentences(question.text, max(most, QUESTION))} → reword or remove it in VISION.md{typed}"
+        here = at_board(account.board, "#asked-" if question.id else "", question.id)
+        yield f"{in_sentences(question.text, max(most, QUESTION))} → {here}reword or remove it in VISION.md{typed}"
 
 
-def answer(task: TaskAccount, command: str) -> str:
-    """What the owner writes or types; a comment at the forge can be written on a phone."""
-    typed = answers(task.id, command)
+def answer(task: TaskAccount, command: str, board: str = "") -> str:
+    """What the owner opens, writes or types; a comment at the forge can be written on a phone."""
+    typed, here = answers(task.id, command), at_board(board, "review/", task.id)
     if not task.pull.startswith(("https://", "http://")):
-        return typed
-    return f"comment `/approve`, `/reject why` or `/retry why` at {task.pull}, or type {typed}"
+        return f"{here}type {typed}" if here else typed
+    return f"{here}comment `/approve`, `/reject why` or `/retry why` at {task.pull}, or type {typed}"
 
 
-def retry(task: TaskAccount, command: str) -> str:
-    return f"`{command} retry {task.id} --why '...'`, or reword its goal"
+def retry(task: TaskAccount, command: str, board: str = "") -> str:
+    here = at_board(board, "task/", task.id)
+    return f"{here}{'type ' * bool(here)}`{command} retry {task.id} --why '...'`, or reword its goal"
 
 
 # --- money ---------------------------------------------------------------------------------------------------
@@ -228,7 +232,8 @@ def capped(account: DayAccount, command: str) -> Iterator[str]:
     """The day's cap has stopped something: what waits for that, and how it goes on today."""
     if account.is_capped and account.raise_to:
         typed = " ".join((command, *raise_cap(account.raise_to)))
-        yield f"{at_the_cap(len(account.going_on))}; to go on now, type: `{typed}`"
+        here = at_board(account.board, "money")
+        yield f"{at_the_cap(len(account.going_on))}; to go on now, {here}type: `{typed}`"
     elif account.is_capped:
         yield at_the_cap(len(account.going_on), is_today=False)
 

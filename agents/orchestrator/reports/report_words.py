@@ -44,6 +44,12 @@ def named(task: TaskAccount) -> str:
     return f"**{as_said(task.title, TITLE)}** (`{task.id}`)"
 
 
+def at_board(board: str, page: str, id_: str = "") -> str:
+    """The first of the ways to answer: a page of the owner's board; empty: messages carry no link to it."""
+    is_plain = re.fullmatch("[A-Za-z0-9._-]*", id_)  # of another name no address is made
+    return f"open {board}/{page}{id_} or " if board and is_plain else ""
+
+
 def answers(task: str, command: str) -> str:
     """What the owner can type about a change that waits for him."""
     return f"`{command} approve {task}`, or `reject` or `retry` with `--why '...'`"

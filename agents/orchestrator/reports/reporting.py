@@ -228,14 +228,14 @@ class Reporting:
         """
         days = self.deploys
         if self._messages.notifiers and is_told(deploy, days.last):
-            self._send(message(days.account(deploy, task), running, days.paused(), self._command))
+            self._send(message(days.account(deploy, task), running, days.paused(), self._command, self.books.board))
 
     def _urgent(self, books: DayBooks, day: str, pulls: Mapping[str, str] = NOTHING) -> Iterator[Notice]:
         for task in books.tasks(pulls):
             if task.asks:
-                yield report_notice.asks(day, task, books.attempt(task.id), self._command)
+                yield report_notice.asks(day, task, books.attempt(task.id), self._command, self.books.board)
             if task.failed_that_day:
-                yield report_notice.gave_up(day, task, books.attempt(task.id), self._command)
+                yield report_notice.gave_up(day, task, books.attempt(task.id), self._command, self.books.board)
 
     def _is_news(self, notice: Notice) -> bool:
         """Not said yet, on whichever day."""

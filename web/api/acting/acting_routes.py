@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Request, Response
 from starlette.exceptions import HTTPException
 
 from sisimpur.cli.terminal.arguments import Arguments
@@ -21,11 +21,12 @@ from sisimpur.web.api.acting.order_bodies import AnswerBody, CapBody, PauseBody,
 from sisimpur.web.api.acting.orders import carried_out
 from sisimpur.web.api.base.board_answers import API, etag
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.guard import PROBLEM, problem
+from sisimpur.web.api.base.guard import PROBLEM, not_allowed, problem, signed_in
+from sisimpur.web.api.base.rights import Role, may
 from sisimpur.web.api.base.sign_in import BoardAnswer, BoardOrders
 from sisimpur.web.api.reading import readers
 from sisimpur.web.api.reading.reading_routes import state_of
-from sisimpur.web.api.reading.review import review_facts
+from sisimpur.web.api.reading.review import is_guarded, review_facts
 
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
 Seen = Annotated[str, Header(alias="If-Match")]
@@ -53,12 +54,19 @@ class BoardActions:
             routes.add_api_route(path, order, methods=["POST"], status_code=201)
         return routes
 
-    def rule(self, id: str, body: RulingBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002
+    def rule(self, request: Request, id: str, body: RulingBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002
         """`If-Match`: the ETag of the review that was read."""
+        who = signed_in(request.scope)
+        if not may(who.role, "POST", f"{API}/tasks/{id}/rulings", body.ruling):
+            raise HTTPException(*not_allowed(who.role))
         if not seen:
             raise HTTPException(428, "say which review you have read: If-Match")
 
         def judged(records: Records) -> BoardAnswer:
+            if who.role is not Role.OWNER and body.ruling == "approve" and is_guarded(records, id):
+                raise HTTPException(
+                    403, "your team's notes in VISION.md guard what it changes: an owner has to approve it"
+                )
             review = review_facts(records, id, state_of(records, id))
             text = self.home.told(review, records)
             if body.commit != review["commit"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 
 from sisimpur.cli.views.show import task_facts
@@ -26,9 +26,9 @@ def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> A
         return answered(home.read(lambda records: task_facts(records, id, state_of(records, id))), known)
 
     @routes.post("/orchestrator/approve/{id}", status_code=201)
-    def approve(id: str, body: ApprovalBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002
+    def approve(request: Request, id: str, body: ApprovalBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002
         """`If-Match`: the ETag of the review that was read."""
-        return actions.rule(id, RulingBody(ruling="approve", commit=body.commit, why=body.why), key, seen)
+        return actions.rule(request, id, RulingBody(ruling="approve", commit=body.commit, why=body.why), key, seen)
 
     @routes.get("/agent/{role}/status", responses=KNOWN)
     def agent(role: str, known: Changed = "") -> Response:

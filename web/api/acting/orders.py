@@ -12,8 +12,6 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.store.chain import heard_by
-from sisimpur.web.api.base.sign_in import VIA
 
 ORDERS: Mapping[str, Order] = {
     "approve": approved,
@@ -37,6 +35,4 @@ def carried_out(records: Records, arguments: Arguments) -> dict[str, Any]:
     if arguments.command == "answer" and arguments.id not in {one.goal_id for one in records.questions()}:
         raise Misconfigured(f"nothing is asked about {arguments.id}")
     whole = replace(arguments, home=records.home.root)
-    with heard_by(VIA):
-        told = ORDERS[arguments.command](records, whole)
-    return {"told": told, "next": how_it_goes_on(records.db, records.home)}
+    return {"told": ORDERS[arguments.command](records, whole), "next": how_it_goes_on(records.db, records.home)}

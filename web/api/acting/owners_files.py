@@ -13,12 +13,10 @@ from itertools import count
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
-from sisimpur.shared.store.chain import heard_by
 from sisimpur.shared.store.task_store import MAX_TASK, parse
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import read_text, write_text
 from sisimpur.web.api.base.board_home import without_keys
-from sisimpur.web.api.base.sign_in import VIA
 
 
 def file_tag(text: str) -> str:
@@ -103,7 +101,7 @@ def require_task(id_: str, text: str) -> None:
 
 def _booked(records: Records, name: str, before: str, after: str) -> None:
     digests = (file_tag(before).strip('"') if before else "", file_tag(after).strip('"'))
-    with heard_by(VIA), records.db.transaction() as db:
+    with records.db.transaction() as db:
         values = (records.clock.now().isoformat(), name, *digests)
         db.execute("insert into file_edits (at, file, before, after) values (?, ?, ?, ?)", values)
     fault_point("board.file-booked")

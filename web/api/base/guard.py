@@ -14,6 +14,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
+from sisimpur.shared.store.chain import heard_by
+from sisimpur.web.api.base.rights import LOOKS, Role, may
+from sisimpur.web.api.base.sign_in import SignedIn
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -32,7 +36,8 @@ HEADERS = (
     ("cross-origin-resource-policy", "same-origin"),
     ("cache-control", "no-store"),
 )
-LOOKS, ACTS = ("GET", "HEAD"), ("POST", "PUT", "DELETE")
+ACTS = ("POST", "PUT", "DELETE")
+SIGNED = "sisimpur.signed"  # where a request's scope holds who asks
 MOST_FAILURES, WITHIN = 10, 60.0  # bad keys, in so many seconds
 LONGEST_BODY = 256 << 10
 PROBLEM = "application/problem+json"
@@ -58,10 +63,10 @@ class Failures:
 
 @dataclass(frozen=True)
 class BoardGuard:
-    """`open_to_all`: (method, path) of what holds no data; all else needs a key that `lets_in` knows."""
+    """`open_to_all`: (method, path) of what holds no data; all else needs a key that `lets_in` knows, and a right."""
 
     app: App
-    lets_in: Callable[[str], bool]
+    lets_in: Callable[[str], SignedIn | None]
     port: int
     open_to_all: tuple[Container[tuple[str, str]], ...]
     failures: Failures
@@ -78,18 +83,26 @@ class BoardGuard:
         refusal = self._refusal(scope)
         asked = (scope["method"], scope["path"])
         if refusal is None and not any(asked in some for some in self.open_to_all):
-            key = bearer(_headers(scope))
-            if not key or not await asyncio.to_thread(self.lets_in, key):
-                status = self.failures.next_status()
-                refusal = status, "sign in with a link; type: sisimpur board --link"
+            refusal = await self._admit(scope)
         if refusal is None:
-            await self.app(scope, receive, send)
+            signed: SignedIn | None = scope.get(SIGNED)
+            with heard_by(signed.via if signed else "board"):
+                await self.app(scope, receive, send)
             return
         status, title = refusal
         head = [(b"content-type", PROBLEM.encode())]
         head += [(b"www-authenticate", b"Bearer")] if status == 401 else []
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": problem(status, title)})
+
+    async def _admit(self, scope: Scope) -> tuple[int, str] | None:
+        """Put down who asks, for the routes; or say why not."""
+        key = bearer(_headers(scope))
+        signed = await asyncio.to_thread(self.lets_in, key) if key else None
+        if signed is None:
+            return self.failures.next_status(), "sign in with a link; type: sisimpur board --link"
+        scope[SIGNED] = signed
+        return None if may(signed.role, scope["method"], scope["path"]) else not_allowed(signed.role)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Judge what a browser says about where it comes from; whoever else has the key could say anything."""
@@ -115,6 +128,17 @@ class BoardGuard:
     @property
     def _hosts(self) -> frozenset[str]:
         return frozenset(f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+
+
+def signed_in(scope: Scope) -> SignedIn:
+    """Return who asks, as the guard has found it."""
+    found: SignedIn = scope[SIGNED]  # nothing that needs it is open to all
+    return found
+
+
+def not_allowed(role: Role) -> tuple[int, str]:
+    """Return what is answered to who may not do this."""
+    return 403, f"this is not for: {role}; an owner of the team may do it"
 
 
 def bearer(headers: Mapping[str, str]) -> str:

@@ -3,91 +3,119 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+import sqlite3
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from sisimpur.shared.store.chain import heard_by
 from sisimpur.shared.store.database import Database
+from sisimpur.web.api.base.rights import Role
 
-VIA = "board"  # as the audit calls it
 LINK_LASTS = timedelta(minutes=10)
 IDLE, LONGEST = timedelta(hours=12), timedelta(days=30)  # of a session: without use, and at all
 SEEN_EACH = timedelta(minutes=5)  # more is not written
 KEPT = timedelta(hours=24)  # answers to orders
 DIGITS = 32  # bytes of a key
 NAMED = 8  # digits of a session's digest: the audit calls it so, and no later session gets an old one's name
+MARK = "sis_"  # how a key of a script begins: whoever finds one knows what it opens
+IN_USE = "until >= ? and (kind = 'key' or (kind = 'session' and seen >= ?))"
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """Who asks: a browser, or a script by its key. `key`: what it came with."""
+
+    id: str
+    role: Role
+    name: str = ""
+    key: str = field(default="", repr=False)
+
+    @property
+    def via(self) -> str:
+        """As the audit calls it."""
+        return "board" if self.role is Role.OWNER else f"board: {self.role} {self.name or self.id}"
 
 
 @dataclass(frozen=True)
 class BoardSession:
-    """A browser that is signed in. Its token is known to that browser alone."""
+    """A browser that is signed in, or a script's key. Its token is known to them alone. `role`: of a key its scope."""
 
     id: str
+    kind: str  # session or key
+    role: str
+    name: str  # of a key
     made: str
     seen: str  # last used, to some minutes
     until: str  # at the latest
 
 
 class BoardKeys:
-    """Links that sign in once, and sessions. Their texts are given out once; what is kept are digests."""
+    """Links that sign in once, sessions, and keys of scripts. Their texts are given out once; kept are digests."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def link(self, now: datetime) -> str:
+    def link(self, now: datetime, role: Role = Role.OWNER) -> str:
         """Make the code of a link."""
-        code, at = secrets.token_urlsafe(DIGITS), _utc(now)
+        code = secrets.token_urlsafe(DIGITS)
         with self._db.transaction() as db:
-            values = (_digest(code), "link", at, at, _utc(now + LINK_LASTS))
-            db.execute("insert into board_keys values (?, ?, ?, ?, ?)", values)
+            _keep(db, code, ("link", role, ""), now, now + LINK_LASTS)
         return code
+
+    def make_key(self, name: str, scope: Role, now: datetime, days: int) -> str:
+        """Make a key of a script, for so many days."""
+        key = MARK + secrets.token_urlsafe(DIGITS)
+        with self._db.transaction() as db:
+            _keep(db, key, ("key", scope, name), now, now + timedelta(days=days))
+        return key
 
     def sign_in(self, code: str, now: datetime) -> str:
         """Return the token of a new session; empty: no such link, or it was used, or is too old."""
-        token, at = secrets.token_urlsafe(DIGITS), _utc(now)
-        with heard_by(VIA), self._db.transaction() as db:
-            db.execute("delete from board_keys where until < ? or (kind = 'session' and seen < ?)", (at, _idle(now)))
-            used = db.execute("delete from board_keys where digest = ? and kind = 'link'", (_digest(code),))
-            if not used.rowcount:
+        token = secrets.token_urlsafe(DIGITS)
+        with self._db.transaction() as db:
+            old = (_utc(now), _idle(now))
+            db.execute("delete from board_keys where until < ? or (kind = 'session' and seen < ?)", old)
+            sql = "delete from board_keys where digest = ? and kind = 'link' returning role"
+            used = db.execute(sql, (_digest(code),)).fetchall()
+            if not used:
                 return ""
-            values = (_digest(token), "session", at, at, _utc(now + LONGEST))
-            db.execute("insert into board_keys values (?, ?, ?, ?, ?)", values)
+            _keep(db, token, ("session", used[0]["role"], ""), now, now + LONGEST)
         return token
 
     def is_signed_in(self, token: str, now: datetime) -> bool:
         """Tell it, and no more: a line for news that only stays open is no use of a session."""
-        return bool(self._seen(token, now))
+        return self._row(token, now) is not None
 
-    def lets_in(self, token: str, now: datetime) -> bool:
-        """Tell whether it is signed in, and keep that it was used."""
-        seen = self._seen(token, now)
-        if seen and seen < _utc(now - SEEN_EACH):
+    def lets_in(self, token: str, now: datetime) -> SignedIn | None:
+        """Return who it is, and keep that it was used. None: nobody who is signed in."""
+        row = self._row(token, now)
+        if row is None:
+            return None
+        if row["seen"] < _utc(now - SEEN_EACH):
             with self._db.transaction() as db:
                 db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), _digest(token)))
-        return bool(seen)
+        return SignedIn(row["digest"][:NAMED], Role(row["role"]), row["name"], token)
 
-    def _seen(self, token: str, now: datetime) -> str:
-        sql = "select seen from board_keys where digest = ? and kind = 'session' and until >= ? and seen >= ?"
-        row = self._db.row(sql, (_digest(token), _utc(now), _idle(now)))
-        return str(row["seen"]) if row else ""
+    def _row(self, token: str, now: datetime) -> sqlite3.Row | None:
+        sql = f"select digest, role, name, seen from board_keys where digest = ? and {IN_USE}"  # noqa: S608 (our words)
+        return self._db.row(sql, (_digest(token), _utc(now), _idle(now)))
 
     def sessions(self, now: datetime) -> list[BoardSession]:
-        """Return those that would be let in now, the last used one first."""
+        """Return those that would be let in now, and keys, the last used one first."""
         sql = (
-            "select substr(digest, 1, ?) as id, made, seen, until from board_keys"
-            " where kind = 'session' and until >= ? and seen >= ? order by seen desc, made desc, digest"
+            "select substr(digest, 1, ?) as id, kind, role, name, made, seen, until from board_keys"  # noqa: S608
+            f" where {IN_USE} order by seen desc, made desc, digest"
         )
         return [BoardSession(**row) for row in self._db.rows(sql, (NAMED, _utc(now), _idle(now)))]
 
     def close(self, id_: str) -> bool:
-        """End a session, whoever is signed in with it. False: there is none of this name."""
+        """End a session or a key, whoever uses it. False: there is none of this name."""
         with self._db.transaction() as db:
-            sql = "delete from board_keys where kind = 'session' and substr(digest, 1, ?) = ?"
+            sql = "delete from board_keys where kind <> 'link' and substr(digest, 1, ?) = ?"
             return bool(db.execute(sql, (NAMED, id_)).rowcount)
 
     def sign_out(self, token: str) -> None:
-        with heard_by(VIA), self._db.transaction() as db:
+        with self._db.transaction() as db:
             db.execute("delete from board_keys where digest = ?", (_digest(token),))
 
 
@@ -119,6 +147,17 @@ class BoardOrders:
             db.execute("delete from board_orders where at < ?", (_utc(now - KEPT),))
             values = (key, asked, answer.status, answer.text, _utc(now))
             db.execute("insert into board_orders values (?, ?, ?, ?, ?)", values)
+
+
+def named(key: str) -> str:
+    """Return what a session or a key is called where its text may not stand."""
+    return _digest(key)[:NAMED]
+
+
+def _keep(db: sqlite3.Connection, text: str, what: tuple[str, str, str], now: datetime, until: datetime) -> None:
+    """`what`: kind, role, name."""
+    sql = "insert into board_keys (digest, kind, role, name, made, seen, until) values (?, ?, ?, ?, ?, ?, ?)"
+    db.execute(sql, (_digest(text), *what, _utc(now), _utc(now), _utc(until)))
 
 
 def _digest(key: str) -> str:

@@ -17,7 +17,7 @@ from sisimpur.shared.model.lifecycle import State
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import KNOWN
-from sisimpur.web.api.base.guard import bearer
+from sisimpur.web.api.base.guard import signed_in
 from sisimpur.web.api.reading import readers, team_readers
 from sisimpur.web.api.reading.board_news import NewsDesk, NewsLine
 from sisimpur.web.api.reading.review import difference, review_facts
@@ -183,7 +183,7 @@ def _research_note(home: BoardHome) -> Callable[..., Response]:
 def _news(desk: NewsDesk) -> Callable[..., Response]:
     def listen(request: Request, heard: Heard = "") -> Response:
         """What changed, as server-sent events: seq, topic, ids. `Last-Event-ID`: the last one that was heard."""
-        return NewsLine(desk, bearer(request.headers), int(heard) if heard else None)
+        return NewsLine(desk, signed_in(request.scope).key, int(heard) if heard else None)
 
     return listen
 

@@ -36,6 +36,14 @@ def review_facts(records: Records, id_: str, state: State) -> dict[str, Any]:
     }
 
 
+def is_guarded(records: Records, id_: str) -> bool:
+    """Tell whether what waits there touches what the notes in VISION.md guard, or nobody knows whether it does."""
+    parked = records.gates.parked(id_)
+    return parked is not None and (
+        not parked.terms or any(name == "your notes" and said for name, said in parked.terms)
+    )
+
+
 def _evidence(found: Evidence | None) -> dict[str, Any]:
     """`standing`: passed, failed, not run."""
     if found is None:

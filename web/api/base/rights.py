@@ -1,0 +1,41 @@
+"""Who may what at the board: one table, and one function that asks it. What stands in no line is the owner's alone."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """Of somebody who is signed in by a link; and of a script with a key, where it is called a scope."""
+
+    OWNER = "owner"
+    REVIEWER = "reviewer"
+    VIEWER = "viewer"
+    READ = "read"
+    ANSWER = "answer"
+
+
+PEOPLE, SCOPES = (Role.OWNER, Role.REVIEWER, Role.VIEWER), (Role.READ, Role.ANSWER)
+LOOKS = ("GET", "HEAD")
+_ANSWERS = frozenset({Role.OWNER, Role.REVIEWER, Role.ANSWER})
+_DECIDES = frozenset({Role.OWNER, Role.REVIEWER})
+_TASK = "/api/v1/tasks/[^/]+"
+# What else than looking who else than the owner may: method, address.
+TABLE = (
+    ("POST", "/api/v1/answers", _ANSWERS),
+    ("POST", f"{_TASK}/rulings", _ANSWERS),  # each ruling by itself: see RULINGS
+    ("POST", f"{_TASK}/(unblock|retest)", _DECIDES),
+    ("POST", "/orchestrator/approve/[^/]+", _DECIDES),
+    ("DELETE", "/api/v1/session", frozenset(PEOPLE)),
+    ("DELETE", "/api/v1/sessions/[^/]+", frozenset(PEOPLE)),  # of another than their own only the owner
+)
+RULINGS = {"reject": _ANSWERS, "retry": _ANSWERS, "approve": _DECIDES, "cancel": _DECIDES}
+
+
+def may(role: Role, method: str, path: str, ruling: str = "") -> bool:
+    """Tell it, of a request. `ruling`: which one it brings, once that is known; empty: any that the role may."""
+    if method in LOOKS or role is Role.OWNER:
+        return True
+    allowed = any(one == method and re.fullmatch(address, path) and role in roles for one, address, roles in TABLE)
+    return allowed and (not ruling or role in RULINGS[ruling])
