@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sqlite3
 import threading
 import time
 from base64 import urlsafe_b64encode
@@ -22,6 +23,7 @@ import pytest
 from bench.openapi import description
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.store.database import SCHEMA, Database, statements
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.rights import RULINGS, SCOPES, Role, may
 from sisimpur.web.api.base.sign_in import BoardKeys
@@ -342,3 +344,29 @@ def test_a_script_s_key_is_shown_once_kept_as_a_digest_ends_on_its_day_and_is_cl
 def test_words_that_mean_nothing_together_make_no_key(home: Stage, typed: dict[str, Any]) -> None:
     with pytest.raises(Misconfigured, match="board --"):
         board_command(Arguments("board", home.home.root, **typed))
+
+
+# --- what else -----------------------------------------------------------------------------------------------
+
+
+def test_a_method_that_means_nothing_at_an_address_is_answered_with_those_that_do(shared: Browser) -> None:
+    for path in {path for _, path, *_ in ADDRESSES}:
+        there = {method for method, known, *_ in ADDRESSES if known == path}
+        for method in {"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} - there:
+            known = path.format(id="20261120-01", role="coder")
+            answer = shared.http.request(method, known, json={}, headers={**ORDERED, **key(shared)})
+            assert (answer.status_code, set(answer.headers["allow"].split(", "))) == (405, there), (method, path)
+
+
+def test_who_was_signed_in_before_there_were_roles_is_an_owner_still(tmp_path: Path) -> None:
+    old, at = sqlite3.connect(tmp_path / "agents.db"), "2026-11-20T08:00:00+00:00"
+    for step in sorted(SCHEMA.glob("*.sql"))[:40]:
+        for statement in statements(step.read_text("utf-8")):
+            old.execute(statement)
+    row = (sha256(b"token").hexdigest(), "session", at, at, "2026-12-20T08:00:00+00:00")
+    old.execute("insert into board_keys values (?, ?, ?, ?, ?)", row)
+    old.execute("pragma user_version = 40")
+    old.commit()
+    old.close()
+    found = BoardKeys(Database(tmp_path / "agents.db")).lets_in("token", datetime.fromisoformat(at))
+    assert found and (found.role, found.id, found.via) == (Role.OWNER, row[0][:8], "board")

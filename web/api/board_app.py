@@ -30,7 +30,7 @@ def make_app(home: BoardHome, port: int) -> BoardGuard:
         with home.open() as records:
             return BoardKeys(records.db).lets_in(key, records.clock.now())
 
-    return BoardGuard(app, lets_in, port, (free, pages), failures)
+    return BoardGuard(app, lets_in, port, (free, pages), failures, app.allowed)
 
 
 def make_api(home: BoardHome, failures: Failures) -> BoardApi:
@@ -57,7 +57,7 @@ def make_api(home: BoardHome, failures: Failures) -> BoardApi:
     ):
         app.include_router(routes)
     app.add_api_route("/health", _health, summary="Whether it answers")
-    told_as_problems(app, home)
+    told_as_problems(app, home, app.allowed)
     return app
 
 

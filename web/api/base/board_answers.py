@@ -31,9 +31,9 @@ def answered(text: str, known: str = "") -> Response:
     return Response(body, headers={"etag": tag}, media_type="application/json")
 
 
-def told_as_problems(app: FastAPI, home: BoardHome) -> None:
-    """Answer each error of a route with a problem."""
-    app.add_exception_handler(HTTPException, _refused)
+def told_as_problems(app: FastAPI, home: BoardHome, allowed: Callable[[str], str]) -> None:
+    """Answer each error of a route with a problem. `allowed`: a path -> the methods that it takes."""
+    app.add_exception_handler(HTTPException, _refused(allowed))
     app.add_exception_handler(RequestValidationError, _misread)
     app.add_exception_handler(TeamError, _named(home))
     app.add_exception_handler(Exception, _bug(home))
@@ -44,10 +44,15 @@ def problem_answer(status: int, title: str, **more: object) -> Response:
     return Response(problem(status, title, **more), status, media_type=PROBLEM)
 
 
-def _refused(_: Request, error: Exception) -> Response:
-    answer = problem_answer(getattr(error, "status_code", 500), str(getattr(error, "detail", "")))
-    answer.headers.update(getattr(error, "headers", None) or {})  # what is allowed, if it is not this
-    return answer
+def _refused(allowed: Callable[[str], str]) -> Callable[[Request, Exception], Response]:
+    def told(request: Request, error: Exception) -> Response:
+        answer = problem_answer(getattr(error, "status_code", 500), str(getattr(error, "detail", "")))
+        answer.headers.update(getattr(error, "headers", None) or {})
+        if answer.status_code == 405:  # a route knows its own method only, not that of its neighbour
+            answer.headers["allow"] = allowed(request.scope["path"])
+        return answer
+
+    return told
 
 
 def _misread(_: Request, error: Exception) -> Response:

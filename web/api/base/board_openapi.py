@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fastapi import FastAPI
@@ -24,6 +25,12 @@ FREE = (("/api/v1/session", "post"), ("/health", "get"))  # what needs no key
 
 class BoardApi(FastAPI):
     """The app: each of its answers may be a problem, and all but a few need a key."""
+
+    def allowed(self, path: str) -> str:
+        """Return the methods that mean something at an address, as `Allow` says them; of none of ours, looking."""
+        described = self.openapi()["paths"].items()
+        there = (methods for known, methods in described if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), path))
+        return ", ".join(sorted({name.upper() for methods in there for name in methods})) or "GET"
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:

@@ -63,13 +63,17 @@ class Failures:
 
 @dataclass(frozen=True)
 class BoardGuard:
-    """`open_to_all`: (method, path) of what holds no data; all else needs a key that `lets_in` knows, and a right."""
+    """`open_to_all`: (method, path) of what holds no data; all else needs a key that `lets_in` knows, and a right.
+
+    `allowed`: a path -> the methods that mean something there.
+    """
 
     app: App
     lets_in: Callable[[str], SignedIn | None]
     port: int
     open_to_all: tuple[Container[tuple[str, str]], ...]
     failures: Failures
+    allowed: Callable[[str], str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -92,6 +96,7 @@ class BoardGuard:
         status, title = refusal
         head = [(b"content-type", PROBLEM.encode())]
         head += [(b"www-authenticate", b"Bearer")] if status == 401 else []
+        head += [(b"allow", self.allowed(scope["path"]).encode())] if status == 405 else []
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": problem(status, title)})
 
