@@ -150,11 +150,16 @@ function byGoal(asked: readonly Asked[]): { goal: string; texts: string[] }[] {
   return [...found].map(([goal, texts]) => ({ goal, texts }));
 }
 
+/** A message's link names the question: it is shown once it is there. */
+function meant(shown: HTMLElement | null): void {
+  if (shown && location.hash === `#${shown.id}`) shown.scrollIntoView({ block: "center" });
+}
+
 function Question({ goal, texts, title }: { goal: string; texts: string[]; title: string }): ReactNode {
   const [words, setWords] = useState("");
   const { busy, send } = useOrder(goal);
   return (
-    <article className="item waits" data-row tabIndex={-1}>
+    <article className="item waits" id={`asked-${goal}`} ref={meant} data-row tabIndex={-1}>
       <p>
         <Tag tone="wait">{t("kind.question")}</Tag>
       </p>
