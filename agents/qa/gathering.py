@@ -24,7 +24,7 @@ from sisimpur.agents.qa.new_names import ASKS_PACKAGES, NewNamesAsked
 from sisimpur.agents.qa.runner import second_run
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder
 from sisimpur.agents.qa.survey.roots import Suites, held
-from sisimpur.agents.qa.test_runner import base_of, is_green, passing, read_run
+from sisimpur.agents.qa.test_runner import base_of, is_green, passing, read_run, taken_as
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
@@ -92,7 +92,7 @@ class Gathering:
         run = self._made("base", order, self._code_of(commit))
         if not is_usable(run):
             return run
-        run = run.taken_as(self._flaky(order, run.of("failed")), "passed")  # only what fails twice excuses a change
+        run = taken_as(run, self._flaky(order, run.of("failed")), "passed")  # only what fails twice excuses a change
         keep = self.kept.keep_base_run if is_of_branch else self.kept.keep_run
         keep(self._key(commit), run)
         return run
@@ -110,9 +110,9 @@ class Gathering:
         failing = change.of("failed") - base.of("failed")
         runs = replace(runs, flaky=self._flaky(order, failing))
         now = self._failing_now(failing & base.of("passed") - runs.flaky)
-        runs = replace(runs, noisy=self._noisy(runs.flaky, base), base=base.taken_as(now, "failed"))
+        runs = replace(runs, noisy=self._noisy(runs.flaky, base), base=taken_as(base, now, "failed"))
         if not failing - runs.flaky - now:
-            self.kept.keep_run(self._key(commit), replace(change.taken_as(runs.flaky | now, "passed"), times={}))
+            self.kept.keep_run(self._key(commit), replace(taken_as(change, runs.flaky | now, "passed"), times={}))
         for compared in (self._restored, self._alone, self._without):
             if is_red(runs):
                 return replace(runs, is_compared=False)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from sisimpur.agents.qa.coverage_checker import by_folder, executable, read_coverage
@@ -236,6 +236,11 @@ def is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
 def passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:
     """Those of these tests that pass there. A run without an end says nothing against them."""
     return frozenset(tests) & run.of("passed") if run and run.is_whole else frozenset(tests)
+
+
+def taken_as(run: SuiteRun, tests: Iterable[str], outcome: Outcome) -> SuiteRun:
+    """The same run, with another outcome of these tests."""
+    return replace(run, outcomes={**run.outcomes, **dict.fromkeys(tests, outcome)})
 
 
 def base_of(base: SuiteRun, change: SuiteRun, is_held: Callable[[str], bool]) -> SuiteRun | None:

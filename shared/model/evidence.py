@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, Protocol
 
@@ -83,10 +83,6 @@ class SuiteRun:
     def of(self, outcome: Outcome) -> frozenset[str]:
         """The ids that ended so."""
         return frozenset(test for test, found in self.outcomes.items() if found == outcome)
-
-    def taken_as(self, tests: Iterable[str], outcome: Outcome) -> SuiteRun:
-        """The same run, with another outcome of these tests."""
-        return replace(self, outcomes={**self.outcomes, **dict.fromkeys(tests, outcome)})
 
 
 @dataclass(frozen=True)

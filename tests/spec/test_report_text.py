@@ -383,7 +383,7 @@ def test_a_message_tells_each_cost_once_in_whole_cents_rounded() -> None:
     for text in texts:
         assert all(re.fullmatch(r"\$\d+\.\d\d", one.rstrip(".")) for one in re.findall(r"\$[\d.]+", text)), text
     amounts = re.findall(r"\$[\d.]+", texts[0])
-    assert amounts == ["$5.00", "$5.00", "$0.03", "$0.13", "$0.01", "$4.97", "$7.00", "$100.00"], texts[0]
+    assert amounts == ["$5.00", "$5.00", "$0.03", "$0.13", "$0.01", "$4.97", "$3.00", "$7.00", "$100.00"], texts[0]
     assert "under $0.01" in texts[0] and texts[3].startswith("cap $5.00, used $5.00; up to $0.04 more")
 
 

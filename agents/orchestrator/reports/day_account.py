@@ -87,7 +87,8 @@ class DayBooks:
         """`kind`: where the caller knows better than the books; `missed`: the days just before."""
         rules = self._deploys.rules if self._deploys else DeployRules()
         found = self._account(kind, missed)
-        return replace(found, deploys_as=rules.as_whom, deploys_refused=rules.refused)
+        board = self._books.board
+        return replace(found, deploys_as=rules.as_whom, deploys_refused=rules.refused, board=board)
 
     def _account(self, kind: Kind | None, missed: Sequence[str]) -> DayAccount:
         day, plans, money = self._day, self._books.plans, self._books.money
@@ -128,7 +129,6 @@ class DayBooks:
             lessons_used=sum(one.used for one in lessons),
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
-            board=self._books.board,
         )
 
     def _guards(self) -> tuple[str, ...]:
