@@ -244,11 +244,7 @@ def money(account: DayAccount, command: str) -> Iterator[str]:
     lost = f"; {in_dollars(spent.lost)} of it for calls without an answer, at their worst case" if spent.lost else ""
     held = f"; {in_dollars(spent.reserved)} of it reserved" if spent.reserved else ""
     yield f"this day {in_dollars(spent.used)} of {in_dollars(spent.cap)}{lost}{held}"
-    if account.overhead:
-        yield f"reading the vision, looking things up and planning {in_dollars(account.overhead)}"
-    if account.merged:
-        yield f"per merged task {in_dollars(account.per_merged)}, over all its attempts"
-    yield from _periods(account, in_dollars)
+    yield from _sums(account, in_dollars, 1)
 
 
 def money_in_brief(account: DayAccount, command: str) -> Iterator[str]:
@@ -259,14 +255,15 @@ def money_in_brief(account: DayAccount, command: str) -> Iterator[str]:
         yield f"{in_cents(spent.lost)} for calls without an answer, at their worst case"
     if spent.reserved:
         yield f"{in_cents(spent.reserved)} reserved"
+    yield from _sums(account, in_cents, 2)
+
+
+def _sums(account: DayAccount, dollars: Dollars, least: int) -> Iterator[str]:
+    """`least`: from so many merged tasks on, the mean of them is told."""
     if account.overhead:
-        yield f"reading the vision, looking things up and planning {in_cents(account.overhead)}"
-    if len(account.merged) > 1:
-        yield f"per merged task {in_cents(account.per_merged)}, over all its attempts"
-    yield from _periods(account, in_cents)
-
-
-def _periods(account: DayAccount, dollars: Dollars) -> Iterator[str]:
+        yield f"reading the vision, looking things up and planning {dollars(account.overhead)}"
+    if len(account.merged) >= least:
+        yield f"per merged task {dollars(account.per_merged)}, over all its attempts"
     yield f"this week {dollars(account.week.used)}"
     yield f"this month {dollars(account.month.used)} of {dollars(account.month.cap)}"
     if saved := savings(account.saved, dollars):
