@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches
+from sisimpur.shared.model.text import UTF8, coding_of, python_lines
 
 EXECUTABLE, LINK, SUBMODULE = "100755", "120000", "160000"
 MARKERS = ("<<<<<<< ", ">>>>>>> ")  # what a failed edit or merge leaves behind
@@ -90,7 +91,9 @@ def refusal(changes: Sequence[Change], scope: Scope, limits: ChangeLimits, track
 
 def marks_tests(change: Change, named: Sequence[str]) -> bool:
     """Say whether it is a new `__init__.py` without code beside tests that a task names: some runners need it."""
-    is_empty = not change.binary and all(not text.partition("#")[0].strip() for _, text in change.added_lines)
+    lines = python_lines("\n".join(text for _, text in change.added_lines))
+    is_read_so = all(coding_of(line) in UTF8 for line in lines)
+    is_empty = not change.binary and is_read_so and all(not line.partition("#")[0].strip() for line in lines)
     return change.kind == "added" and is_empty and change.path in package_marks(named)
 
 

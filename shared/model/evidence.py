@@ -240,7 +240,7 @@ GUARDED = frozenset({"guarded path", "secret"})
 # Of these the owner's word alone: they are about what hides, forges, or was written down for a test.
 HONESTY = frozenset({"hidden text", "long line", "knows it is tested", "test switched off", "special case"})
 # Not for the coder to mend: a person decides.
-FOR_THE_OWNER = frozenset({"new dependency", "unusual file", "unreadable line", "too big"})
+FOR_THE_OWNER = frozenset({"new dependency", "another's place", "unusual file", "unreadable line", "too big"})
 
 
 class LintFinding(Protocol):

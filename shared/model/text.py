@@ -267,3 +267,31 @@ def as_said(text: str, most: int = NOTE) -> str:
 
 def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+# --- how Python reads a file ----------------------------------------------------------------------------------
+
+COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)  # as in PEP 263
+PYTHON_LINE_END = re.compile(r"\r\n?|\n")
+UTF8 = ("utf-8", "utf8")
+# Codings in which what looks like ASCII is ASCII: their files read to Python as they read to people.
+PLAIN_CODING = re.compile(
+    r"(?:utf-?8(?:-sig)?|(?:us-)?ascii|l1|(?:iso-)?latin-?\d+|iso-?8859-?\d+|(?:cp|windows-)125\d|koi8-[ru])"
+    r"(?:-(?:unix|dos|mac))?"
+)
+
+
+def python_lines(text: str) -> list[str]:
+    return PYTHON_LINE_END.split(text.removeprefix("\ufeff"))
+
+
+def coding_of(line: str) -> str:
+    """The coding that a line of Python declares, if it is one of the first two."""
+    found = COOKIE.match(line)
+    return found[1].lower().replace("_", "-") if found else UTF8[0]
+
+
+def another_coding(text: str) -> tuple[int, str] | None:
+    """(line, coding) by which Python reads another program than is to be seen: code in a comment, to begin with."""
+    lines = enumerate(map(coding_of, python_lines(text)[:2]), 1)
+    return next(((number, coding) for number, coding in lines if not PLAIN_CODING.fullmatch(coding)), None)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of, parsed
+from sisimpur.shared.model.text import UTF8, coding_of, python_lines
 
 FOR_ANNOTATIONS = ("typing", "collections.abc", "__future__")
 PRIVATE = re.compile(r"_[a-z]\w*")
@@ -287,27 +288,14 @@ def _homes_by_name(module: ast.Module, homes: Collection[str]) -> Iterator[str]:
 
 # --- how the file is read ------------------------------------------------------------------------------------
 
-COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)  # as in PEP 263
-LINE_END = re.compile(r"\r\n?|\n")
-UTF8 = ("utf-8", "utf8")
-
 
 def is_foreign(text: str) -> bool:
     """Say whether a line declares another encoding than UTF-8: the interpreter may then read another program."""
-    return any(_coding(line) not in UTF8 for line in _lines(text))
+    return any(coding_of(line) not in UTF8 for line in python_lines(text))
 
 
 def head(text: str) -> tuple[str, tuple[str, ...]]:
     """(shebang, codings that the first two lines name); UTF-8 need not be named."""
-    first = _lines(text)[:2]
+    first = python_lines(text)[:2]
     shebang = first[0] if first[0].startswith("#!") else ""
-    return shebang, tuple(coding for coding in map(_coding, first) if coding not in UTF8)
-
-
-def _lines(text: str) -> list[str]:
-    return LINE_END.split(text.removeprefix("\ufeff"))
-
-
-def _coding(line: str) -> str:
-    found = COOKIE.match(line)
-    return found[1].lower().replace("_", "-") if found else UTF8[0]
+    return shebang, tuple(coding for coding in map(coding_of, first) if coding not in UTF8)

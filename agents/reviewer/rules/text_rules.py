@@ -13,7 +13,7 @@ from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.evidence import Finding, Severity
 from sisimpur.shared.model.naming import WINDOWS_DEVICES
 from sisimpur.shared.model.scope import is_plain_path, matches
-from sisimpur.shared.model.text import unseen
+from sisimpur.shared.model.text import another_coding, unseen
 from sisimpur.shared.system.outgoing import Outgoing
 
 MOST_FILES, MOST_LINES = 60, 3_000  # of one review
@@ -138,6 +138,9 @@ def _hidden(file: ChangedFile) -> Iterator[Finding]:
     code = file.path.endswith(CODE)
     if file.is_python and file.after and re.search(r"\r(?!\n)", file.after):
         yield file.finding(0, Severity.HIGH, "hidden text", "a lone carriage return, which hides what stands before it")
+    if file.after and (coded := another_coding(file.after)) and (file.is_python or "python" in file.lines[0]):
+        what = f"Python reads this file as {coded[1][:40]}, and so another text than is to be seen; write it in UTF-8"
+        yield file.finding(coded[0], Severity.HIGH, "hidden text", what)
     for number, text in file.added.items():
         if reason := _hides(text, number):
             yield file.finding(number, Severity.HIGH, "hidden text", reason)
