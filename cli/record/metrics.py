@@ -11,12 +11,13 @@ from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.record.metrics import FIRST, METRICS, WINDOWS, MetricFigure, figures, prometheus, total
 from sisimpur.shared.record.metrics_reader import MetricDays
+from sisimpur.shared.system.clock import Clock
 
 LINE = "{:<32}{:>9}{:>9}{:>9}"
 
 
-def metrics(arguments: Arguments) -> int:
-    with open_records(arguments.home, looking=True) as records:
+def metrics(arguments: Arguments, clock: Clock | None = None) -> int:
+    with open_records(arguments.home, clock=clock, looking=True) as records:
         days = MetricDays(records.db).days()
         found = figures(days, records.day())
     if arguments.prometheus:

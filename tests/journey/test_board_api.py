@@ -203,7 +203,7 @@ def test_memory_research_and_figures_are_those_of_the_terminal(parked: Stage, pa
     assert page.read("research") == typed(parked, research)
     assert page.get("/api/v1/research/none").status_code == 404
     with redirect_stdout(StringIO()) as out:
-        metrics(Arguments("metrics", parked.home.root, prometheus=True))
+        metrics(Arguments("metrics", parked.home.root, prometheus=True), parked.clock)
     said = page.get("/metrics")
     assert {*said.text.splitlines()} == {*out.getvalue().splitlines()}
     assert said.headers["content-type"].startswith("text/plain; version=0.0.4")
