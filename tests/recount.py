@@ -39,7 +39,7 @@ FATES = {
     "given back to the planner": "given back to the planner",
     "done by the owner": "done by you",
     "cancelled by the owner": "cancelled by you",
-    "goal removed from VISION.md": "dropped with its goal",
+    "goal removed from VISION.md": "dropped",
     "file deleted by the owner": "deleted by you",
 }
 LANDING, PROPOSED = re.compile(r"[0-9]{8}-l[1-9][0-9]*"), re.compile(r"[0-9]{8}-u[1-9][0-9]*")

@@ -339,7 +339,7 @@ class Assembly:
         inbox = Inbox(
             self._inbox_rules, self._code.forge, facts.pulls, facts.commits, answers, self._publishing, self._session
         )
-        channel = channel_inbox(records, facts.commits, answers, self._session)
+        channel = channel_inbox(records, facts.commits, answers, self._session, self._clean)
         return Hearing(facts, inbox, self._transitions, self._breaker, channel)
 
     @cached_property

@@ -52,7 +52,9 @@ def _services(settings: Settings, clock: Clock, hosts: tuple[str, ...]) -> Itera
         yield AppriseNotifier(urls, hosts=hosts)
 
 
-def channel_inbox(records: Records, commits: AttemptCommits, answers: OwnerAnswers, session: Session) -> ChannelInbox:
+def channel_inbox(
+    records: Records, commits: AttemptCommits, answers: OwnerAnswers, session: Session, clean: Callable[[str], str]
+) -> ChannelInbox:
     """Nobody listens without a token, a channel and an owner. Misconfigured: DISCORD_API_URL is none of Discord's."""
     from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
     from sisimpur.shared.notify.discord_channel import DiscordChannel
@@ -61,7 +63,7 @@ def channel_inbox(records: Records, commits: AttemptCommits, answers: OwnerAnswe
     if not _lacking(records.settings):
         channel = DiscordChannel(secrets.get("DISCORD_BOT_TOKEN"), rules.channel, secrets.get("DISCORD_API_URL"))
     owners = frozenset(rules.owners)
-    return ChannelInbox(channel, owners, commits, answers, records.goal_answers, records.spending, session)
+    return ChannelInbox(channel, owners, commits, answers, records.goal_answers, records.spending, session, clean)
 
 
 def listens(settings: Settings) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sisimpur.simulators.discord.local_channel import BOT_TOKEN, CHANNEL
-from sisimpur.simulators.discord.local_webhook import LocalWebhook
+from sisimpur.simulators.discord.local_webhook import Fault, LocalWebhook, page
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task
@@ -86,6 +86,34 @@ def test_a_message_is_followed_once_although_it_is_listed_again(waiting: Waiting
     assert waiting[0].states()[TASK] == "in_review"
     waiting[0].run_day()
     assert waiting[0].states()[TASK] == "in_review" and len(waiting[1].channel.replies) == 2
+
+
+@pytest.mark.parametrize("text", ["/retry as in {id}", "/retry because {id} failed", "/cancel see {id}"])
+def test_a_task_that_is_only_mentioned_is_not_meant(waiting: Waiting, text: str) -> None:
+    says(waiting, f"/reject {TASK} not now")
+    assert says(waiting, text.format(id=TASK)) == "nothing waits for you"
+    assert waiting[0].states() == {TASK: "failed"}
+
+
+def test_a_key_that_an_answer_repeats_does_not_leave(waiting: Waiting) -> None:
+    with (waiting[0].home.config / ".env").open("a") as keys:
+        keys.write("TAVILY_API_KEY=Fix-the-sum-is-a-key\n")
+    with waiting[0].records() as records, records.db.transaction() as db:
+        db.execute("update tasks set title = 'Fix-the-sum-is-a-key' where id = ?", (TASK,))
+    asked = says(waiting, "/approve")
+    assert "are you sure?" in asked and "Fix-the-sum-is-a-key" not in asked
+
+
+def test_an_answer_that_cannot_be_sent_counts_all_the_same(waiting: Waiting) -> None:
+    stage, hook = waiting
+    stage.clock.sleep(60)
+    hook.channel.says(OWNER, f"/reject {TASK} not now", stage.clock.now())
+    hook.faults += [Fault(), page(502)]
+    stage.clock.sleep(60)
+    before = len(stage.said)
+    stage.run_day()
+    assert stage.states() == {TASK: "failed"} and not hook.channel.replies
+    assert any("heeded, but not answered there" in line for line in stage.said[before:])
 
 
 def test_what_was_written_yesterday_is_old(waiting: Waiting) -> None:

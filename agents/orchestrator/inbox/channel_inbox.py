@@ -7,7 +7,7 @@ names that commit. Protected paths are not approved here: they are to be read wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -46,7 +46,7 @@ class ListensTo(Protocol):
 
 @dataclass
 class ChannelInbox:
-    """`owners`: the numbers of their accounts. `channel` None: nobody listens."""
+    """`owners`: the numbers of their accounts. `channel` None: nobody listens. `clean`: see Outgoing."""
 
     channel: ListensTo | None
     owners: frozenset[str]
@@ -55,6 +55,7 @@ class ChannelInbox:
     goals: GoalAnswers
     spending: LedgerReader
     session: Session
+    clean: Callable[[str], str]
     _read: str = field(default="", init=False)  # the newest message that was read
     _looked: datetime | None = field(default=None, init=False)
     _trouble: str = field(default="", init=False)  # what was told last
@@ -94,14 +95,21 @@ class ChannelInbox:
         journal.achieved(key, message.id)
         if told:
             self.session.tell(f"you wrote at Discord: {told}")
+            self._reply(message.id, self.clean(told), channel)
+
+    def _reply(self, to: str, text: str, channel: ListensTo) -> None:
+        """A courtesy: without it his word counts all the same."""
+        try:
             with self.session.lock.released():
-                channel.reply(message.id, told)
+                channel.reply(to, text)
+        except TeamError as problem:
+            self.session.tell(f"your words at Discord are heeded, but not answered there: {problem}")
 
     def _came_of(self, message: ChannelMessage) -> str:
         if not message.edited and (told := self._answered(message.text.strip())):
             return told
         waiting = self._waiting()
-        named = tuple(id_ for id_ in self._ended() if id_ in message.text.split())
+        named = tuple(id_ for id_ in message.text.split()[1:2] if id_ in self._ended())
         said = Comment(message.id, message.author, message.text, message.at, edited=message.edited)
         heard = answer_in(said, Channel((*waiting, *named)))
         if heard is None:
@@ -110,7 +118,10 @@ class ChannelInbox:
             return heard.question
         task = heard.task or next(iter((*waiting, *named)), "")
         known = self._journal.task(task) if task else None
-        return f"{task}: {self._done(known, heard)}" if known else "nothing waits for you"
+        if known is None:
+            return "nothing waits for you"
+        unseen_letters = f". What nobody sees was taken out of your words: `{heard.unseen}`" if heard.unseen else ""
+        return f"{task}: {self._done(known, heard)}{unseen_letters}"
 
     def _answered(self, text: str) -> str:
         """A question about a goal, named by its id; empty: it is about none."""

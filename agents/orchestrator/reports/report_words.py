@@ -142,7 +142,7 @@ def fate(task: TaskAccount) -> str:
         Event.GIVEN_BACK: "given back to the planner",
         Event.DONE_BY_OWNER: "done by you",
         Event.CANCELLED: "cancelled by you",
-        Event.GOAL_REMOVED: "dropped with its goal",
+        Event.GOAL_REMOVED: "dropped",
         Event.DELETED: "deleted by you",
     }
     known = words.get(task.ended, "") if task.ended else ""
