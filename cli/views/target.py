@@ -15,6 +15,7 @@ from sisimpur.agents.qa.survey.commands import NONE
 from sisimpur.agents.qa.survey.roots import in_words
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.cli.views.vision import vision_findings
 from sisimpur.cli.wiring.workshop import BoxWorkshop, roots_of
 from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.forge.github_check import SetupFinding
@@ -89,16 +90,18 @@ class TargetPlace:
     settings: Settings
 
 
-def suite_findings(home: Home, settings: Settings) -> Iterator[SetupFinding]:
-    """What is not run, then whether the tests of the branch run in the box."""
+def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[SetupFinding]:
+    """What VISION.md says of its files, what is not run, then, in a box, whether the tests of the branch run."""
     target = settings.target.file
     remote = Remote(target.repo, settings.secrets.get("GITHUB_TOKEN") or None)
     try:
         with look(home, remote, target.branch) as (mirror, commit):
+            yield from vision_findings(home, [entry.path for entry in mirror.tree(commit)])
             survey = survey_at(mirror, commit, bool(target.packages), roots_of(target))
             for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
                 yield SetupFinding("not run", True, text)
-            yield _run(TargetPlace(home, settings), mirror, commit, survey)
+            if has_box:
+                yield _run(TargetPlace(home, settings), mirror, commit, survey)
     except TeamError as problem:
         yield SetupFinding("tests", False, str(problem))
 
