@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from sisimpur.agents.orchestrator.board.plan_approval import PLAN, titles_of, unapproved
 from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, OwnerAnswers, begins_without
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
@@ -22,7 +21,7 @@ from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.naming import fits
-from sisimpur.shared.model.text import counted, one_line
+from sisimpur.shared.model.text import one_line
 from sisimpur.shared.money.ledger import OwnerAdjustments
 from sisimpur.shared.money.token_budget import cents, dollars
 from sisimpur.shared.store.database import Database
@@ -214,12 +213,7 @@ def approved(records: Records, arguments: Arguments) -> str:
 
 
 def _plan_approved(records: Records, arguments: Arguments) -> str:
-    board, waivers, now = snapshot(records).board, Waivers(records.db), records.clock.now()
-    for task in unapproved(board):
-        waivers.keep(task, (PLAN,), _why(arguments.why), now)
-    if not (titles := tuple(titles_of(board))):
-        raise Misconfigured("no plan waits for you; whether one does says `approve` in config/policy.yaml")
-    return plain(f"{counted(len(titles), 'task')} of the plan approved ({'; '.join(titles)})")
+    return plain(records.plan_answers.approve(_why(arguments.why)))
 
 
 def unblock(arguments: Arguments) -> int:

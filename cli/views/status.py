@@ -35,7 +35,8 @@ from sisimpur.cli.views.daemon_state import (
     who_works,
     without_settings,
 )
-from sisimpur.cli.views.tasks import awaiting, snapshot, stuck_row
+from sisimpur.cli.views.tasks import awaiting, snapshot, stuck_row, task_rows
+from sisimpur.cli.wiring.config_watch import model_key, require_private
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
@@ -115,6 +116,7 @@ def status_facts(records: Records) -> dict[str, Any]:
     cap, pid, moving = records.spending.cap_of(day, caps.day), lock.holder(records.home.lock), _moving(records, seen)
     capped = _capped(records, next_cap(cap, caps), moving) if records.spending.is_reached(day, cap) else ()
     answers = [
+        *_without_key(records),
         *_stopped(records, stopped),
         *capped,
         *(_deploys_paused(records) if _deploys_at_all(records) else ()),
@@ -249,6 +251,17 @@ def _newest(card: Card, seen: Snapshot) -> Happened | None:
     return known.newest if known else None
 
 
+def _without_key(records: Records) -> Iterator[PendingAnswer]:
+    """Without a key, or with one that others can read, no day begins."""
+    path = records.home.config / ".env"
+    try:
+        require_private(records.home)
+        model_key(records.settings)
+    except Misconfigured as problem:
+        told = str(problem).replace("config/.env", str(path))
+        yield PendingAnswer("", f"no day can begin: {told}; then type:", command(records.home.root, "doctor"))
+
+
 def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
     if reason:
         yield PendingAnswer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
@@ -315,6 +328,14 @@ def _answers(records: Records, seen: Snapshot) -> Iterator[PendingAnswer]:
             yield PendingAnswer(card.id, text, command(home, "retry", card.id), again, "failed", title, reasons)
 
 
+def asked_about(records: Records, task: str) -> tuple[list[PendingAnswer], str]:
+    """What the owner is asked about a task; and what it waits for, or what happened to it last."""
+    seen = snapshot(records, {task})
+    every = (*_answers(records, seen), *_freed(records, stuck_tasks(seen)))
+    note = next((row["note"] for row in task_rows(seen, records) if row["id"] == task), "")
+    return [one for one in every if one.task == task], note
+
+
 def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnswer]:
     for one in stuck:
         first, *others = one.ways
@@ -325,9 +346,12 @@ def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnsw
 
 def _group(answer: dict[str, Any]) -> list[str]:
     """Group what waits for people: words that fill half a screen are read where the task is shown."""
-    others = [f"or, in its place: {', '.join(answer['others'])}"] if answer["others"] else []
     text = shortened(answer["text"], LONGEST_WHY, f" … (the rest: show {answer['task']})")
-    return [text if answer["task"] else answer["text"], answer["command"], *others]
+    return [text if answer["task"] else answer["text"], answer["command"], *in_its_place(answer["others"])]
+
+
+def in_its_place(others: Sequence[str]) -> list[str]:
+    return [f"or, in its place: {', '.join(others)}"] if others else []
 
 
 # --- what runs ------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.agents.orchestrator.board.plan_approval import PlanApprovals
     from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
     from sisimpur.agents.orchestrator.goals.standing import GoalBooks
-    from sisimpur.agents.orchestrator.inbox.answers import GoalAnswers
+    from sisimpur.agents.orchestrator.inbox.answers import GoalAnswers, PlanAnswers
     from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
     from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
     from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
@@ -94,6 +94,13 @@ class Records:
         from sisimpur.agents.orchestrator.board.plan_approval import PlanApprovals
 
         return PlanApprovals(self.settings.policy.approve.rule, self.plans.plan, self.clock.now)
+
+    @cached_property
+    def plan_answers(self) -> PlanAnswers:
+        from sisimpur.agents.orchestrator.inbox.answers import PlanAnswers
+        from sisimpur.shared.store.task_records import Waivers
+
+        return PlanAnswers(self.store, self.journal, self.approvals, Waivers(self.db))
 
     @cached_property
     def ledger(self) -> Ledger:

@@ -60,10 +60,16 @@ def channel_inbox(
     from sisimpur.shared.notify.discord_channel import DiscordChannel
 
     rules, secrets, channel = records.settings.policy.discord, records.settings.secrets, None
-    if not _lacking(records.settings):
+    if is_heard(records.settings):
         channel = DiscordChannel(secrets.get("DISCORD_BOT_TOKEN"), rules.channel, secrets.get("DISCORD_API_URL"))
     owners = frozenset(rules.owners)
-    return ChannelInbox(channel, owners, commits, answers, records.goal_answers, records.spending, session, clean)
+    goals, plans = records.goal_answers, records.plan_answers
+    return ChannelInbox(channel, owners, commits, answers, goals, plans, records.spending, session, clean)
+
+
+def is_heard(settings: Settings) -> bool:
+    """Whether what the owner writes in his Discord channel is read."""
+    return not _lacking(settings)
 
 
 def listens(settings: Settings) -> str:

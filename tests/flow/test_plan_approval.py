@@ -80,3 +80,18 @@ def test_nobody_says_yes_and_after_three_days_it_is_planned_anew(
     capsys.readouterr()
     assert typed(stage, "show", FIRST) == 0
     assert "nobody approved its plan within 3 days" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("days", [0, 4])
+def test_what_is_retried_begins_without_another_yes(stage: Stage, days: int) -> None:
+    """After it has expired, or was cancelled, and however old its plan is."""
+    if days:
+        stage.clock.sleep(timedelta(days).total_seconds())
+        stage.run_day()
+    else:
+        assert typed(stage, "cancel", FIRST) == 0
+        stage.run_day()
+    assert stage.states()[FIRST] == "failed"
+    assert typed(stage, "retry", FIRST) == 0
+    stage.run_day()
+    assert stage.states()[FIRST] == "in_review"

@@ -138,3 +138,34 @@ def test_a_goal_that_is_ticked_off_is_told_as_done(tmp_path: Path, capsys: pytes
     stage.home.vision.write_text(VISION.replace("- ", "- [x] ", 1))
     told = dry_run(stage, capsys)
     assert "done: ticked off:\n  g-" in told and "removed" not in told
+
+
+# --- why it waits, before all the rest ---------------------------------------------------------------------------
+
+
+def test_a_task_shows_why_it_waits_and_what_to_type_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (id_,) = ("20261120-01",)
+    with PlayedModel([reads(), plans(task(goals_of(VISION)[0])), CODES, APPROVES]) as model:
+        stage = FlowStage(tmp_path, model.url).set_up()
+        stage.run_day()
+    capsys.readouterr()
+    assert main(["--home", str(stage.home.root), "show", id_]) == 0
+    told = capsys.readouterr().out
+    assert re.match(rf"{id_} \(in_review\)  .+\n\nwaits for you:\n  .+\n", told)
+    assert re.search(rf"^ +python\S* \S+ --home \S+ approve {id_}$", told[: told.index("its file:")], re.M)
+    assert told.count("waits for you") == 1
+
+
+def test_until_three_are_merged_a_task_is_guessed_at_a_price(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with PlayedModel([reads(), plans(task(goals_of(VISION)[0])), CODES, APPROVES]) as model:
+        stage = FlowStage(tmp_path, model.url).set_up()
+        stage.run_day()
+        assert main(["--home", str(stage.home.root), "approve", "01"]) == 0
+        stage.run_day()
+    assert stage.states() == {"20261120-01": "completed"}
+    capsys.readouterr()
+    assert main(["--home", str(stage.home.root), "roadmap"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert "by a guess until three are merged" in first and "$0.00" not in first

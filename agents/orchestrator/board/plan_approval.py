@@ -1,16 +1,17 @@
 """Which tasks of a plan wait for the owner's yes, and for how long. Pure.
 
 A yes is kept as a waiver: the task begins without PLAN. So `unblock` gives it to one task, and `approve plan` to all.
+Whoever retries a task has said yes to it, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sisimpur.shared.config.settings_policy import PlanRule
-from sisimpur.shared.model.lifecycle import Board, State
+from sisimpur.shared.model.lifecycle import Board, Event, State
 from sisimpur.shared.model.work import DailyPlan
 from sisimpur.shared.store.task_records import TaskRecord
 
@@ -28,11 +29,12 @@ class PlanApprovals:
     def waiting(self, known: Iterable[TaskRecord]) -> dict[str, str]:
         """The tasks that wait -> why they wait no longer and go; empty: they still do.
 
-        What was begun once is not asked about again, and what the owner put into backlog/ himself never.
+        What was begun once is not asked about again, and what the owner put into backlog/ himself never: a retry is
+        his yes.
         """
         if self.rule.over is None:
             return {}
-        new = [one for one in known if one.seen_in is State.BACKLOG and not one.attempts and PLAN not in one.waived]
+        new = [one for one in known if one.seen_in is State.BACKLOG and not one.attempts and not _has_yes(one)]
         days = {day: self._asked_about(day) for day in {_day(one) for one in new}}
         return {one.id: self._over(one) for one in new if one.id in days[_day(one)]}
 
@@ -46,6 +48,10 @@ class PlanApprovals:
         return f"nobody approved its plan within {self.rule.days} days" if age > timedelta(self.rule.days) else ""
 
 
+def _has_yes(known: TaskRecord) -> bool:
+    return PLAN in known.waived or (known.newest is not None and known.newest.event is Event.RETRIED)
+
+
 def _day(known: TaskRecord) -> str:
     """YYYY-MM-DD, as ids of plans begin. Another id gives no day, and no day has such a plan."""
     return f"{known.id[:4]}-{known.id[4:6]}-{known.id[6:8]}"
@@ -54,8 +60,3 @@ def _day(known: TaskRecord) -> str:
 def unapproved(board: Board) -> tuple[str, ...]:
     """The tasks that wait for the owner's yes, by id."""
     return tuple(card.id for card in board.cards if card.unapproved)
-
-
-def titles_of(board: Board) -> Iterator[str]:
-    """What the owner says yes to: a line of each task."""
-    return (f"{card.id} {card.spec.title}" for card in board.cards if card.unapproved and card.spec)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sisimpur.agents.orchestrator.board.plan_approval import PLAN
+from sisimpur.agents.orchestrator.board.plan_approval import PLAN, PlanApprovals
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.evidence import Finding
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, awaited, owner_moved, waits_for
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import counted, one_line
 from sisimpur.shared.model.work import Question
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, RuledOver, Ruling, Said
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
-from sisimpur.shared.store.task_records import Happened
+from sisimpur.shared.store.task_records import Happened, TaskRecord, Waivers
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
@@ -111,6 +112,37 @@ class GoalAnswers:
         for question in (one for one in self.asked() if one.goal_id == goal):
             self.plans.answer(question, worded, said, self.now())
         return f"{goal}: answered; it is planned with the next planning"
+
+
+@dataclass(frozen=True)
+class PlanAnswers:
+    """The owner's yes to the tasks of a plan that waits for it, wherever he gives it."""
+
+    store: TaskStore
+    journal: Journal
+    approvals: PlanApprovals
+    waivers: Waivers
+
+    def waiting(self) -> list[TaskRecord]:
+        """The tasks that wait, by id."""
+        known = self.journal.tasks(self.store.names()[State.BACKLOG])
+        waits = self.approvals.waiting(known.values())
+        return [known[id_] for id_ in sorted(waits)]
+
+    def commit(self) -> str:
+        """What stands for exactly these tasks as they are planned now: another plan is another one."""
+        waiting = "\n".join(f"{one.id} {one.title} {one.wording}" for one in self.waiting())
+        return hashlib.sha256(waiting.encode()).hexdigest()[:12] if waiting else ""
+
+    def approve(self, why: str) -> str:
+        """Let all of them begin; what is planned later asks anew. Misconfigured: none waits."""
+        waiting = self.waiting()
+        for one in waiting:
+            self.waivers.keep(one.id, (PLAN,), why, self.approvals.now())
+        if not waiting:
+            raise Misconfigured("no plan waits for you; whether one does says `approve` in config/policy.yaml")
+        titles = "; ".join(f"{one.id} {one.title}" for one in waiting)
+        return f"{counted(len(waiting), 'task')} of the plan approved ({titles})"
 
 
 @dataclass(frozen=True)

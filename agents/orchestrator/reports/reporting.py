@@ -231,11 +231,12 @@ class Reporting:
             self._send(message(days.account(deploy, task), running, days.paused(), self._command, self.books.board))
 
     def _urgent(self, books: DayBooks, day: str, pulls: Mapping[str, str] = NOTHING) -> Iterator[Notice]:
+        board, heard = self.books.board, self.books.heard
         for task in books.tasks(pulls):
             if task.asks:
-                yield report_notice.asks(day, task, books.attempt(task.id), self._command, self.books.board)
+                yield report_notice.asks(day, task, books.attempt(task.id), self._command, board, heard)
             if task.failed_that_day:
-                yield report_notice.gave_up(day, task, books.attempt(task.id), self._command, self.books.board)
+                yield report_notice.gave_up(day, task, books.attempt(task.id), self._command, board)
 
     def _is_news(self, notice: Notice) -> bool:
         """Not said yet, on whichever day."""
