@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sisimpur.shared.notify.discord_notifier import DiscordNotifier
 from sisimpur.simulators.discord.local_channel import BOT_TOKEN, CHANNEL
 from sisimpur.simulators.discord.local_webhook import Fault, LocalWebhook, page
 from tests.flow.memory_wire import PlayedModel
@@ -153,10 +154,12 @@ def planned(tmp_path: Path) -> Iterator[Waiting]:
     with PlayedModel([reads(), plans(*tasks), CODES, APPROVES]) as model, LocalWebhook(tmp_path / "hook") as hook:
         stage = FlowStage(tmp_path, model.url).set_up()
         with (stage.home.config / "policy.yaml").open("a") as policy:
-            policy.write(f'discord: {{channel: "{CHANNEL}", owners: ["{OWNER}"]}}\napprove: {{plan: always}}\n')
+            policy.write(f'discord: {{channel: "{CHANNEL}", owners: ["{OWNER}"]}}\n')
+        stage.given_config("policy", approve="{plan: always}")
         with (stage.home.config / ".env").open("a") as keys:
             keys.write(f"DISCORD_BOT_TOKEN={BOT_TOKEN}\nDISCORD_API_URL={hook.url.partition('/api/')[0]}\n")
             keys.write(f"DISCORD_WEBHOOK_URL={hook.url}\n")
+        stage.services.append(DiscordNotifier(hook.url, stage.clock))
         stage.run_day()
         assert set(stage.states().values()) == {"backlog"}
         yield stage, hook
@@ -195,6 +198,7 @@ def test_whom_nobody_hears_is_not_told_to_answer_there(tmp_path: Path) -> None:
         stage = FlowStage(tmp_path, model.url).set_up()
         with (stage.home.config / ".env").open("a") as keys:
             keys.write(f"DISCORD_WEBHOOK_URL={hook.url}\n")
+        stage.services.append(DiscordNotifier(hook.url, stage.clock))
         stage.run_day()
         assert stage.states() == {TASK: "in_review"}
         assert embeds(hook) and not [one for one in embeds(hook) if "/approve" in one["description"]]

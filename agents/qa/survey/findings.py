@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sisimpur.agents.qa.survey.other_suites import suites_not_run
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
@@ -55,8 +55,6 @@ def what_is_not_run(survey: TargetSurvey) -> Iterator[str]:
         yield f"{name} ({path}): no service runs beside the tests; let `test:` leave out those that need it"
     if path := survey.conda():
         yield f"conda ({path}): is not installed from; write what pip installs as `setup:`"
-    if ".gitmodules" in survey.paths:
-        yield "submodules (.gitmodules): are not checked out; tests run without their files, no task changes them"
     if any(path.endswith(".gitattributes") and "filter=lfs" in survey.read(path) for path in survey.paths):
         yield "Git LFS (.gitattributes): files are not fetched; tests see what points to them, no task changes them"
 
@@ -64,10 +62,15 @@ def what_is_not_run(survey: TargetSurvey) -> Iterator[str]:
 def left_alone(left: Mapping[str, str]) -> Iterator[str]:
     """What no box gets, and what follows. `left`: path -> why."""
     for path, reason in sorted(left.items())[:LAST]:
-        if reason != "a submodule":  # told as one
-            yield f"{path} ({reason}): is left alone; tests run without it, no task changes it, and nothing is deployed"
+        yield f"{path} ({reason}): is left alone; tests run without it, no task changes it, and nothing is deployed"
     if len(left) > LAST:
         yield f"{len(left) - LAST} more paths are left alone"
+
+
+def read_only(submodules: Iterable[str]) -> Iterator[str]:
+    """What is there to be run, and not to be changed."""
+    for path in submodules:
+        yield f"{path} (a submodule): its files are there when tests run and when it is deployed; no task changes them"
 
 
 def lacking_python(survey: TargetSurvey, minor: int) -> int:
