@@ -43,6 +43,7 @@ MAX_LINE = 2_500
 MAX_CORRECTIONS = 40
 MOST_GROUPS = 5  # of goals, that are asked about one after the other
 LONGEST_UNKNOWN = 200
+ROOM_OF_A_PLAN = 2_000  # tokens of an answer, for each goal and once more: an answer that is cut is paid twice
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ class Planner:
         prompt = self._prompt(order, known, "\n\n".join(text for text in (known.asked, correction) if text))
         general = quoted(known.general, "repository")
         kept = first.index(general) + len(general) if known.is_shared else len(first) if self.goes_on() else 0
-        return self.asker.ask(run, prompt.system, prompt.user, PlanReply, (kept,) if kept else ())
+        least = ROOM_OF_A_PLAN * (1 + len(order.goals))
+        return self.asker.ask(run, prompt.system, prompt.user, PlanReply, (kept,) if kept else (), least)
 
     def _prompt(self, order: PlanOrder, known: Known, correction: str) -> Prompt:
         is_proposed = any(goal.proposed_by for goal in order.goals)

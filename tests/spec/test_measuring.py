@@ -189,7 +189,7 @@ def shown_at_the_end(work: GoalWork, tree: Whole) -> str:
     asked: list[str] = []
 
     class Listens:
-        def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+        def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
             asked.append(user)
             return TypeAdapter(answer).validate_python({"verdict": "holds", "missing": ""})
 

@@ -65,9 +65,11 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[str] = []
         self.kept: list[str] = []  # beginnings that are to be kept
+        self.least: list[int] = []  # tokens of room for each answer
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         self.asked.append(user)
+        self.least.append(least)
         self.kept += [user[:end] for end in kept]
         reply = self.answers.pop(0)
         if isinstance(reply, TeamError):
@@ -100,6 +102,15 @@ def test_a_good_answer_becomes_tasks_with_one_call() -> None:
     assert all(task.priority is Priority.HIGH for task in answer.tasks)
     assert (answer.questions, answer.notes, answer.deferred) == ((), (), ())
     assert len(model.asked) == 1
+
+
+def test_the_room_for_an_answer_grows_with_the_number_of_goals() -> None:
+    rooms = []
+    for count in (1, 4, 8):
+        model = ScriptedModel(reply(draft("a")), reply(draft("a")))
+        plan(model, replace(ORDER, goals=tuple(replace(GOAL, id=f"g-{n}") for n in range(1, count + 1)), capacity=9))
+        rooms.append(model.least[0])
+    assert rooms == [4_000, 10_000, 18_000]
 
 
 @pytest.mark.parametrize("order", [PlanOrder((), capacity=3), PlanOrder((GOAL,), capacity=0)])

@@ -74,7 +74,7 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         self.asked.append(user)
         reply = self.answers.pop(0)
         assert isinstance(reply, answer)
