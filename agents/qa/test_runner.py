@@ -73,6 +73,7 @@ def read_run(raw: RawTestRun, asked: Collection[str] = ()) -> SuiteRun:
         outcomes=report.outcomes,
         failures=tuple(report.failures.values()),
         seconds=raw.seconds,
+        cpu=raw.cpu,
         output=_clean(raw.output)[-LONGEST_OUTPUT:],
         digest=hashlib.sha256(raw.report).hexdigest() if raw.report is not None else "",
         covered=covered,

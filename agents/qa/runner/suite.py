@@ -65,7 +65,8 @@ class RawTestRun:
     """Result of a run, as it came out of the box.
 
     `end`: "exited", the limit that ended it, or "killed": somebody ended the box, twice. `coverage`: as `coverage json`
-    writes. `calls`: what was kept of calls, or made of them (`inside/gate_calls.py`).
+    writes. `calls`: what was kept of calls, or made of them (`inside/gate_calls.py`). `cpu`: seconds that its
+    processors worked, to within a tenth; 0: nobody knows.
     """
 
     end: str
@@ -75,6 +76,7 @@ class RawTestRun:
     report: bytes | None = None
     coverage: bytes | None = None
     calls: bytes | None = None
+    cpu: float = 0.0
 
 
 NOT_THEIRS = ("stopped", "machine", "killed")  # the run was ended for a reason that is not its own
