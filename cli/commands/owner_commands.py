@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from sisimpur.agents.orchestrator.board.plan_approval import PLAN, titles_of, unapproved
+from sisimpur.agents.orchestrator.board.plan_approval import PLAN, mark_of, titles_of, unapproved
 from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, OwnerAnswers, begins_without
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
@@ -20,7 +20,7 @@ from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.views.tasks import snapshot
 from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.lifecycle import Board, State
 from sisimpur.shared.model.naming import fits
 from sisimpur.shared.model.text import counted, one_line
 from sisimpur.shared.money.ledger import OwnerAdjustments
@@ -214,12 +214,31 @@ def approved(records: Records, arguments: Arguments) -> str:
 
 
 def _plan_approved(records: Records, arguments: Arguments) -> str:
-    board, waivers, now = snapshot(records).board, Waivers(records.db), records.clock.now()
+    board, waivers, now = _waiting_plan(records, arguments), Waivers(records.db), records.clock.now()
     for task in unapproved(board):
         waivers.keep(task, (PLAN,), _why(arguments.why), now)
-    if not (titles := tuple(titles_of(board))):
+    return plain(f"{_tasks_of_the_plan(board)} approved ({'; '.join(titles_of(board))})")
+
+
+def _plan_dropped(records: Records, arguments: Arguments) -> str:
+    board, answers = _waiting_plan(records, arguments), _answers(records)
+    for task in unapproved(board):
+        answers.move(task, State.BACKLOG, "cancel", arguments.why)
+    return plain(f"{_tasks_of_the_plan(board)} dropped ({'; '.join(titles_of(board))}); the goals are planned anew")
+
+
+def _tasks_of_the_plan(board: Board) -> str:
+    return f"{counted(len(unapproved(board)), 'task')} of the plan"
+
+
+def _waiting_plan(records: Records, arguments: Arguments) -> Board:
+    """Misconfigured: none waits, or (with a `commit`: its mark) another one than was seen."""
+    board = snapshot(records).board
+    if not unapproved(board):
         raise Misconfigured("no plan waits for you; whether one does says `approve` in config/policy.yaml")
-    return plain(f"{counted(len(titles), 'task')} of the plan approved ({'; '.join(titles)})")
+    if arguments.commit and arguments.commit != mark_of(board):
+        raise Misconfigured("the plan has changed since you looked at it")
+    return board
 
 
 def unblock(arguments: Arguments) -> int:
@@ -278,7 +297,9 @@ def _answers(records: Records) -> OwnerAnswers:
 
 
 def moved(records: Records, arguments: Arguments) -> str:
-    """Do as the command says, which is `retry`, `reject` or `cancel`."""
+    """Do as the command says, which is `retry`, `reject` or `cancel`. `cancel plan`: all tasks whose plan waits."""
+    if (arguments.command, arguments.id) == ("cancel", "plan") and not records.store.find("plan"):
+        return _plan_dropped(records, arguments)
     word = cast(Literal["retry", "reject", "cancel"], arguments.command)
     id_, source = _found(records, arguments.id)
     answers = _answers(records)

@@ -204,7 +204,12 @@ def shared(home: Stage) -> Browser:
 # --- who may what --------------------------------------------------------------------------------------------
 
 TASK = "/api/v1/tasks/{id}"
-DECIDED = {("POST", f"{TASK}/unblock"), ("POST", f"{TASK}/retest"), ("POST", "/orchestrator/approve/{id}")}
+DECIDED = {
+    ("POST", f"{TASK}/unblock"),
+    ("POST", f"{TASK}/retest"),
+    ("POST", "/orchestrator/approve/{id}"),
+    ("POST", "/api/v1/plan/rulings"),
+}
 ANSWERED = {("POST", "/api/v1/answers"), ("POST", f"{TASK}/rulings")}
 LEFT = {("DELETE", "/api/v1/session"), ("DELETE", "/api/v1/sessions/{id}")}
 WRITES = {(method, path) for method, path, *_ in ADDRESSES if method not in ("GET", "HEAD")} - OPEN

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from sisimpur.shared.config.settings_policy import PlanRule
-from sisimpur.shared.model.lifecycle import Board, State
+from sisimpur.shared.model.lifecycle import Board, Card, State
 from sisimpur.shared.model.work import DailyPlan
 from sisimpur.shared.store.task_records import TaskRecord
 
@@ -51,11 +52,22 @@ def _day(known: TaskRecord) -> str:
     return f"{known.id[:4]}-{known.id[4:6]}-{known.id[6:8]}"
 
 
+def waits(board: Board) -> tuple[Card, ...]:
+    """What waits for the owner's yes. What he has moved away since it was last looked at does not."""
+    return tuple(card for card in board.cards if card.unapproved and card.state is State.BACKLOG)
+
+
 def unapproved(board: Board) -> tuple[str, ...]:
     """The tasks that wait for the owner's yes, by id."""
-    return tuple(card.id for card in board.cards if card.unapproved)
+    return tuple(card.id for card in waits(board))
 
 
 def titles_of(board: Board) -> Iterator[str]:
     """What the owner says yes to: a line of each task."""
-    return (f"{card.id} {card.spec.title}" for card in board.cards if card.unapproved and card.spec)
+    return (f"{card.id} {card.spec.title}" for card in waits(board) if card.spec)
+
+
+def mark_of(board: Board) -> str:
+    """A digest of what waits, each task in all its words: who says yes to it says to which. Empty: none waits."""
+    found = [repr((card.id, card.spec)) for card in waits(board)]
+    return sha256("\n".join(found).encode("utf-8", "surrogatepass")).hexdigest() if found else ""
