@@ -22,12 +22,12 @@ from sisimpur.agents.qa.differential.comparing import calls_compared
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
 from sisimpur.agents.qa.new_names import ASKS_PACKAGES, NewNamesAsked
 from sisimpur.agents.qa.runner import second_run
-from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder, is_green
 from sisimpur.agents.qa.survey.roots import Suites, held
-from sisimpur.agents.qa.test_runner import base_of, is_green, passing, read_run, taken_as
+from sisimpur.agents.qa.test_runner import base_of, passing, read_run, taken_as
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
-from sisimpur.agents.qa.unheld.trying import Asked, faults_tried
+from sisimpur.agents.qa.unheld.trying import AskedTests, faults_tried
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.evidence import SuiteRun, configures_tests
 from sisimpur.shared.model.work import Branch, Run
@@ -165,14 +165,14 @@ class Gathering:
             return calls_compared(self._run, order, branch.base, texts, self.subject.suites.at(changed))
         return Compared()
 
-    def _asked(self, paths: Collection[str], runs: Runs) -> Asked:
+    def _asked(self, paths: Collection[str], runs: Runs) -> AskedTests:
         """The tests near these files, and what one run of them takes."""
         first, took = runs.change, self._took(runs.change)
         part = second_run.worked(first.cpu, first.seconds)
         work = {file: part * seconds for file, seconds in took.items()}
         by = second_run.asked_of_faults(work, self._brought(runs), self._near(paths, took))
         each = second_run.of_one_fault(took, first.seconds, by)
-        return Asked(first, by, each, part * each)
+        return AskedTests(first, by, each, part * each)
 
     def _run(self, order: SuiteOrder) -> RawTestRun:
         order = order if second_run.sayable(order.only) else replace(order, only=())

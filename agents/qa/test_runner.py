@@ -229,11 +229,6 @@ def _clean(text: str) -> str:
 # --- what a run says ------------------------------------------------------------------------------------------
 
 
-def is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
-    """Whether nothing fails besides what is known to."""
-    return run.is_whole and run.of("failed") <= frozenset(known)
-
-
 def passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:
     """Those of these tests that pass there. A run without an end says nothing against them."""
     return frozenset(tests) & run.of("passed") if run and run.is_whole else frozenset(tests)

@@ -203,17 +203,13 @@ def approved(records: Records, arguments: Arguments) -> str:
     With `--over` one finding is settled, and nothing else is approved. With a `commit` only that one is.
     """
     if arguments.id == "plan" and not arguments.over:
-        return _plan_approved(records, arguments)
+        return plain(records.plan_answers.approve(_why(arguments.why), arguments.commit))
     id_, state = find(records.store, arguments.id, () if arguments.over else (State.IN_REVIEW,))
     if arguments.over:
         finding = _answers(records).approve_over(id_, state, arguments.over, arguments.why)
         return plain(f"{id_}: over {finding.rule} at {finding.path}:{finding.line}, in later commits, too")
     _answers(records).approve(id_, state, arguments.why, arguments.commit)
     return f"{id_}: approved"
-
-
-def _plan_approved(records: Records, arguments: Arguments) -> str:
-    return plain(records.plan_answers.approve(_why(arguments.why)))
 
 
 def unblock(arguments: Arguments) -> int:
@@ -272,7 +268,9 @@ def _answers(records: Records) -> OwnerAnswers:
 
 
 def moved(records: Records, arguments: Arguments) -> str:
-    """Do as the command says, which is `retry`, `reject` or `cancel`."""
+    """Do as the command says, which is `retry`, `reject` or `cancel`. `cancel plan`: all tasks whose plan waits."""
+    if (arguments.command, arguments.id) == ("cancel", "plan") and not records.store.find("plan"):
+        return plain(records.plan_answers.drop(_why(arguments.why), arguments.commit))
     word = cast(Literal["retry", "reject", "cancel"], arguments.command)
     id_, source = _found(records, arguments.id)
     answers = _answers(records)

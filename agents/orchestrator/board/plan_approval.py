@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from sisimpur.shared.config.settings_policy import PlanRule
-from sisimpur.shared.model.lifecycle import Board, Event, State
+from sisimpur.shared.model.lifecycle import Board, Card, Event, State
 from sisimpur.shared.model.work import DailyPlan
 from sisimpur.shared.store.task_records import TaskRecord
 
+MARK = 16  # characters of a digest; an owner types it in a channel
 PLAN = "(plan)"  # stands among what a task begins without; no task can be called so
 
 
@@ -57,6 +59,17 @@ def _day(known: TaskRecord) -> str:
     return f"{known.id[:4]}-{known.id[4:6]}-{known.id[6:8]}"
 
 
+def waits(board: Board) -> tuple[Card, ...]:
+    """What waits for the owner's yes. What he has moved away since it was last looked at does not."""
+    return tuple(card for card in board.cards if card.unapproved and card.state is State.BACKLOG)
+
+
 def unapproved(board: Board) -> tuple[str, ...]:
     """The tasks that wait for the owner's yes, by id."""
-    return tuple(card.id for card in board.cards if card.unapproved)
+    return tuple(card.id for card in waits(board))
+
+
+def mark_of(board: Board) -> str:
+    """A digest of what waits, each task in all its words: who says yes to it says to which. Empty: none waits."""
+    found = [repr((card.id, card.spec)) for card in waits(board)]
+    return sha256("\n".join(found).encode("utf-8", "surrogatepass")).hexdigest()[:MARK] if found else ""

@@ -158,16 +158,16 @@ class ChannelInbox:
 
     def _plan(self, answer: OwnerAnswer) -> str:
         """A plan is begun by a second word, which names exactly these tasks."""
-        waiting, commit = self.plans.waiting(), self.plans.commit()
+        waiting, commit = self.plans.waiting(), self.plans.mark()
         if answer.word != "approve" or answer.over:
             return "a plan is approved whole, with `/approve plan`; one of its tasks is dropped with `/cancel ID why`"
         if answer.commit and commit.startswith(answer.commit):
             try:
-                return as_said(self.plans.approve(""), LONGEST_LINE)
+                return as_said(self.plans.approve("", commit), LONGEST_LINE)
             except Misconfigured as reason:  # the day it waited for was over in between
                 return str(reason)
         asked = "the plan is another one now." if answer.commit else "are you sure?"
-        titles = (f"{one.id} {as_said(one.title)}" for one in waiting)
+        titles = (f"{one.id} {as_said(one.spec.title if one.spec else '')}" for one in waiting)
         typed = f"to let exactly these begin, write: `/approve plan {commit}`"
         return "\n".join((asked, few([*titles], MOST_NAMED, "\n"), typed))
 

@@ -15,10 +15,11 @@ code, the base's report, and a look at what the change does to the tests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.sandbox.box import Mount
 from sisimpur.shared.sandbox.bubblewrap import never
 
@@ -94,3 +95,8 @@ class Bench(Protocol):
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         """BrokenSetup, Misconfigured, or Refused if the files cannot be laid out. Stopping: see Stoppable."""
+
+
+def is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
+    """Whether nothing fails besides what is known to."""
+    return run.is_whole and run.of("failed") <= frozenset(known)

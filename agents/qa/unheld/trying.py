@@ -7,14 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.runner.second_run import BUSY, HANGS, room_for_faults
-from sisimpur.agents.qa.test_runner import is_green
+from sisimpur.agents.qa.runner.suite import is_green
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.evidence import SuiteRun
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedTests:
     """Tests that are asked. `by`: their files; empty: all. `first`: the run of the change. `wall`, `work`: seconds that
     one run of them takes on the wall, and of processors; the same where nobody counted.
     """
@@ -37,7 +37,7 @@ class Asked:
 
 
 def faults_tried(
-    planted: Sequence[Mutant], asked: Asked, shown: Callable[[Mutant], SuiteRun], failing: Collection[str]
+    planted: Sequence[Mutant], asked: AskedTests, shown: Callable[[Mutant], SuiteRun], failing: Collection[str]
 ) -> FaultsTried:
     """Show them while they fit. `failing`: tests that fail without a fault, too. Unavailable ends it.
 
@@ -52,7 +52,7 @@ def faults_tried(
 
 
 def _runs(
-    planted: Sequence[Mutant], asked: Asked, shown: Callable[[Mutant], SuiteRun]
+    planted: Sequence[Mutant], asked: AskedTests, shown: Callable[[Mutant], SuiteRun]
 ) -> Iterator[tuple[Mutant, SuiteRun]]:
     room, most = (room_for_faults(whole) for whole in (asked.first.cpu or asked.first.seconds, asked.first.seconds))
     work, each, passed = 0.0, asked.work, 0.0
