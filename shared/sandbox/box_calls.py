@@ -61,8 +61,8 @@ ONLY: Only = {
     "socket": ((41, 198), (1, 2, 10, 16), EAFNOSUPPORT),  # unix, IPv4, IPv6, netlink: which addresses have I?
     "personality": ((135, 92), (0, 8, 0x20000, 0x20008, 0xFFFFFFFF), EPERM),
 }
-# As msgget, but databases need a little of it: the most that the second argument may be. A box has 4,096 pieces of shared
-# memory and 32,000 sets at most, so that some 70 MB of each are left.
+# As msgget, but databases need a little of it: the most that the second argument may be. A box has 4,096 pieces of
+# shared memory and 32,000 sets of semaphores at most, so some 70 MB of each are left.
 AT_MOST: Mapping[str, tuple[Numbers, int]] = {"shmget": ((29, 194), 16_384), "semget": ((64, 190), 32)}
 CLONE: Numbers = (56, 220)
 NAMESPACES = 0x7E020000  # the flags of clone that ask for one
