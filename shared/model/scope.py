@@ -10,7 +10,7 @@ from functools import lru_cache
 
 LONGEST_PATH = 400  # bytes
 MOST_NAMES = 200  # of one file, by links that lead to folders around themselves
-# Letters of other scripts that nobody tells from Latin ones, then what looks like a slash; a Turkish capital's dot goes.
+# Letters of other scripts that nobody tells from Latin ones, then what looks like a slash; a dot above goes.
 LETTERS = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u03bf\u03bd\u0131"
 ALIKE = str.maketrans(f"{LETTERS}\u2044\u2215\u29f8", "aeopcyxijshdqwovi///", "\u0307")
 HIDDEN_FROM_MACOS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # its file system drops these
@@ -37,7 +37,7 @@ def _first(path: str, patterns: tuple[str, ...]) -> str | None:
 
 
 def folded(text: str) -> str:
-    """What two names share that a file system or a reader takes for one: without capitals, \u00df as ss, look-alikes."""
+    """What two names share that a file system or a reader takes for one: no capitals, \u00df as ss, look-alikes."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).translate(ALIKE)
