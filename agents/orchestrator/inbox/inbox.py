@@ -271,9 +271,10 @@ def in_time(heard: Heard, there: Iterable[Comment], channel: Channel) -> Heard:
 
     Who names a commit, or a finding by its letters, means that one whenever he wrote.
     """
+    if isinstance(heard, AskedBack) or heard.word != "approve" or heard.commit or is_by_letters(heard.over):
+        return heard
     ours = [one.newest for one in there if one.ours and not key_of(one.body).endswith(f":{HEARD}")]
-    is_by_place = isinstance(heard, OwnerAnswer) and heard.word == "approve" and not heard.commit
-    if not is_by_place or is_by_letters(heard.over) or not ours or max(ours) <= heard.at:
+    if not ours or max(ours) <= heard.at:
         return heard
     return AskedBack(heard.at, "/approve", f"the change has moved on since; write: {_forms(channel)}")
 

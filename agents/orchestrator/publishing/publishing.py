@@ -14,7 +14,6 @@ from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.fault import fault_point
 
-
 HEARD = "heard"  # marks what came of the owner's words: it says nothing new of the change
 
 
