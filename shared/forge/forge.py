@@ -109,6 +109,11 @@ class Comment:
     edited: bool = False  # its text was changed after it was written, by whomever, as far as lists say it
     node: str = ""  # what to ask for by, where lists do not say it
     author_id: int = 0  # as of an issue
+    changed: datetime | None = None  # when its text last was, as far as lists say it
+
+    @property
+    def newest(self) -> datetime:
+        return max(self.at, self.changed or self.at)
 
 
 @dataclass(frozen=True)

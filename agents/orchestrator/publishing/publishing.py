@@ -14,6 +14,8 @@ from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.fault import fault_point
 
+HEARD = "heard"  # marks what came of the owner's words: it says nothing new of the change
+
 
 @dataclass(frozen=True)
 class Address:
@@ -78,7 +80,7 @@ class Publishing:
         """What came of the owner's words: one comment per task, brought up to date."""
 
         def publish() -> str:
-            self.forge.ensure_comment(to.number, f"{to.task}:heard", self._safe(text))
+            self.forge.ensure_comment(to.number, f"{to.task}:{HEARD}", self._safe(text))
             return str(to.number)
 
         self._once(to, f"heard-{gate_text.digest(text)}", text, publish, now)
