@@ -74,6 +74,16 @@ def test_what_cannot_be_called_on_both_sides_is_left_out(before: str, after: str
 
 
 @pytest.mark.parametrize(
+    "line", ["def a(b):", "async def a(b):", "@route('/')\ndef a(b):", "@property\nasync def a(b):"]
+)
+def test_a_call_is_kept_below_all_decorators(line: str) -> None:
+    text = of(f"{line}\n    return 1\n", after := f"{line}\n    return 2\n").texts["shop.py"].decode()
+    assert text == f"import gate_calls as {KEEPER}\n" + after.replace(
+        line.splitlines()[-1], f"@{KEEPER}.seen\n{line.splitlines()[-1]}"
+    )
+
+
+@pytest.mark.parametrize(
     "now",
     [
         SHOP.replace("self.lines = []", "self.rows = []").replace("self.lines)", "self.rows)"),
