@@ -81,7 +81,9 @@ def test_the_doctor_says_for_nothing_what_it_reads(
 
 def test_what_notes_protect_is_not_guessed_without_the_files(stage: FlowStage) -> None:
     stage.home.vision.write_text(TODAY)
-    assert "is seen once the repository can be looked at" in [one.detail for one in vision_findings(stage.home, ())][-1]
+    told = [one.detail for one in vision_findings(stage.home, ())]
+    assert "2 notes; what they protect is told by: python main.py doctor" in told
+    assert not any("app.py →" in line or "could not find" in line for line in told)
 
 
 def test_the_doctor_names_a_circle_of_tasks_and_a_key_that_stands_twice(stage: FlowStage) -> None:
@@ -111,7 +113,7 @@ def test_a_dry_run_tells_each_goal_once_and_what_the_notes_do(
     ids = re.findall(r"^  (g-\w+)", told, re.M)
     assert len(ids) == len({*ids}) == 3, "two that are planned, one that is not"
     assert re.search(r"not planned now:\n  g-\w+  Fix the sum in app.py \(high, new\): the same as line 4", told)
-    assert "no guard: Be polite (VISION.md, line 12: a wish, protects nothing)" in told
+    assert re.search(r"notes: 2 notes; what they protect is told by: \S+ \S+ --home \S+ doctor", told)
 
 
 def test_goals_beyond_the_days_room_are_told_so(stage: FlowStage, capsys: pytest.CaptureFixture[str]) -> None:
