@@ -49,6 +49,7 @@ from sisimpur.shared.system import lock
 from sisimpur.shared.system.paths import read_text
 
 MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
+HEADINGS = {"at_the_gates": "tested and reviewed now", "approved": "approved, merged next", "ready": "begins next"}
 WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")
 
 
@@ -91,7 +92,7 @@ def status(arguments: Arguments) -> int:
     print_list("problems of today", (pasteable(text, arguments.home) for text in facts["problems"]))
     print_list("set aside", facts["set_aside"])
     for heading in MOVING:
-        print_list(heading.replace("_", " "), facts[heading])
+        print_list(HEADINGS.get(heading, heading.replace("_", " ")), facts[heading])
     print_list("starts by itself in the tests' environment", facts["hooks"])
     print_list("unreadable", facts["unreadable"])
     print_list("your notes", facts["guards"])

@@ -112,9 +112,7 @@ class AtAnAddress(LocalForge):
 
 
 @pytest.mark.parametrize("forge", [LocalForge, AtAnAddress])
-def test_a_link_into_the_own_repository_works_where_it_can_be_opened(
-    scene: Deliverer, forge: type[LocalForge]
-) -> None:
+def test_a_link_into_the_own_repository_works_where_it_can_be_opened(scene: Deliverer, forge: type[LocalForge]) -> None:
     at, sha = forge(scene.place, ManualClock(NOW)), scene.attempt(1)
     words = "See [the page](docs/a.md), [issue](https://github.com/you/project/issues/3), [x](https://evil.example/a)."
     spec = replace(SPEC, description=words)
