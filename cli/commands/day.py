@@ -180,7 +180,10 @@ def plan(arguments: Arguments) -> int:
         "removed; what is not begun of it is cancelled", (f"{one['id']}  {one['text']}" for one in facts["removed"])
     )
     print_list("ideas, looked up on the web once", (one["text"] for one in facts["ideas"]))
-    print_list("notes and lines to look at", (f"{name}: {line}" for name, line in vision_lines(facts)))
+    print_list(
+        "notes and lines to look at",
+        (f"{name}: {pasteable(line, arguments.home)}" for name, line in vision_lines(facts)),
+    )
     return 0
 
 

@@ -53,7 +53,7 @@ def show(arguments: Arguments) -> int:
         print_groups("waits for you", [*lines, [last, one.command, *in_its_place(one.others)]])
     print_list("where it stands", [pasteable(note, arguments.home)] if note and not asked else [])
     gates = [line for line in facts["gates"] if not (asked and line.startswith(WAITS))]
-    print_list("at the gates", (pasteable(line, arguments.home) for line in gates))
+    print_list("what tests and review say", (pasteable(line, arguments.home) for line in gates))
     print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
     amounts = [f"${facts['cost'][name][:-5]} {name}" for name in ("spent", "lost")] if facts["cost"] else []
     print_list("cost", [", ".join(amounts)] if amounts else [])

@@ -41,7 +41,7 @@ from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
 from sisimpur.shared.model.text import shortened
-from sisimpur.shared.money.token_budget import next_cap
+from sisimpur.shared.money.token_budget import dollars, in_cents, next_cap
 from sisimpur.shared.store.activity import locked_since
 from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.store.task_records import Happened
@@ -49,6 +49,7 @@ from sisimpur.shared.system import lock
 from sisimpur.shared.system.paths import read_text
 
 MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
+HEADINGS = {"at_the_gates": "tested and reviewed now", "approved": "approved, merged next", "ready": "begins next"}
 WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")
 
 
@@ -86,13 +87,12 @@ def status(arguments: Arguments) -> int:
     print_line(f"machine: {machine_line(facts['machine'])}", 4)
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     for period in ("today", "month"):
-        amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
-        print(f"{period}: {amounts}")
+        print(f"{period}: {_amounts(facts[period])}")
     print_groups("waits for you", (_group(answer) for answer in facts["answers"]))
     print_list("problems of today", (pasteable(text, arguments.home) for text in facts["problems"]))
     print_list("set aside", facts["set_aside"])
     for heading in MOVING:
-        print_list(heading.replace("_", " "), facts[heading])
+        print_list(HEADINGS.get(heading, heading.replace("_", " ")), facts[heading])
     print_list("starts by itself in the tests' environment", facts["hooks"])
     print_list("unreadable", facts["unreadable"])
     print_list("your notes", facts["guards"])
@@ -103,6 +103,16 @@ def status(arguments: Arguments) -> int:
     goals = [text for text in asked if not is_note(text)]
     print_list(f"questions (change the goal in {facts['home']}/VISION.md, or type: {typed})", goals)
     return 0
+
+
+KINDS = {"reserved": "held for calls under way", "lost": "for calls without an answer, at their worst case"}
+
+
+def _amounts(sums: Mapping[str, str]) -> str:
+    """Whole cents; what is none of a usual day only if there is any."""
+    nano = {name: dollars(amount) for name, amount in sums.items()}
+    more = (f", {in_cents(nano[name])} {words}" for name, words in KINDS.items() if nano[name])
+    return f"{in_cents(nano['spent'])} of {in_cents(nano['cap'])} spent{''.join(more)}"
 
 
 # --- facts ---------------------------------------------------------------------------------------------------

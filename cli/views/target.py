@@ -104,6 +104,8 @@ def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[Setup
                 yield SetupFinding("not run", True, text)
             for text in findings.read_only(mirror.submodules(commit)):
                 yield SetupFinding("only read", True, text)
+            for text in findings.not_everywhere(survey.paths):
+                yield SetupFinding("names", True, text)
             if has_box:
                 yield _run(TargetPlace(home, settings), mirror, commit, survey)
     except TeamError as problem:

@@ -29,6 +29,7 @@ from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import Home, read_text
 
 LONGEST = 400  # characters of a line
+NO_DAY = "-"  # on which no model has found anything
 PUT_OFF, NOWHERE = "put off by you in ROADMAP.md", "its tasks are planned"
 
 
@@ -180,15 +181,27 @@ def _examples() -> list[Path]:
 
 def vision_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(what it is about, a line) for each thing in a vision that its owner may have meant otherwise."""
-    guards = [Guard(one["note"], tuple(one["patterns"])) for one in facts["guards"]]
-    yield from (("guard", line) for line in holding(guards, guards, ""))
-    yield from (("no guard", wish(Remark(**one))) for one in facts["wishes"])
-    yield from (("no guard", line) for line in facts["lost_guards"])
-    yield from (("question", one_line(f"{one['text']} ({one['evidence']})", LONGEST)) for one in facts["questions"])
+    yield from _of_notes(facts)
     yield from (("VISION.md", f"line {one['line']}: {one['text']}") for one in facts["warnings"])
     if prose := facts["prose"]:
         lines = [f"line {one['line']} ({one_line(one['text'], 60)})" for one in prose]
         text = f"no goal, no note: {few(lines, MOST_SAID)}; a model is asked once whether a goal is meant"
         yield "VISION.md", text
-    if facts["notes"] and not facts["files_known"]:
-        yield "guards", "which files your notes protect is seen once the repository can be looked at"
+
+
+def _of_notes(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What each note protects, as far as its words name files: that is seen only where the files are known."""
+    if not facts["files_known"]:
+        if facts["notes"]:
+            yield (
+                "notes",
+                f"{counted(len(facts['notes']), 'note')}; what they protect is told by: python main.py doctor",
+            )
+        return
+    guards = [Guard(one["note"], tuple(one["patterns"])) for one in facts["guards"]]
+    yield from (("guard", line) for line in holding(guards, guards, NO_DAY))
+    yield from (("no guard", wish(Remark(**one))) for one in facts["wishes"])
+    yield from (("no guard", line) for line in facts["lost_guards"])
+    for one in facts["questions"]:
+        seen = f" ({one['evidence']})" if one["evidence"] else ""
+        yield "question", one_line(f"{one['text']}{seen}", LONGEST)

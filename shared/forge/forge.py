@@ -172,6 +172,10 @@ FORGE_PROBLEMS = (PullNotReady, Misconfigured, ForgeRefused, RateLimited, ForgeU
 
 
 class Forge(Protocol):
+    @property
+    def address(self) -> str:
+        """Where a browser finds the repository, `https://HOST/OWNER/NAME`; empty: nowhere."""
+
     def whoami(self) -> str:
         """The account's login; only what it wrote itself is believed."""
 

@@ -10,6 +10,7 @@ import pytest
 
 from sisimpur.cli.app import main
 from sisimpur.cli.terminal.arguments import CHECKOUT
+from sisimpur.cli.views.status import _amounts
 from sisimpur.cli.views.vision import vision_findings
 from sisimpur.shared.model.lifecycle import State
 from tests.flow.memory_wire import PlayedModel
@@ -81,7 +82,9 @@ def test_the_doctor_says_for_nothing_what_it_reads(
 
 def test_what_notes_protect_is_not_guessed_without_the_files(stage: FlowStage) -> None:
     stage.home.vision.write_text(TODAY)
-    assert "is seen once the repository can be looked at" in [one.detail for one in vision_findings(stage.home, ())][-1]
+    told = [one.detail for one in vision_findings(stage.home, ())]
+    assert "2 notes; what they protect is told by: python main.py doctor" in told
+    assert not any("app.py →" in line or "I found no file" in line for line in told)
 
 
 def test_the_doctor_names_a_circle_of_tasks_and_a_key_that_stands_twice(stage: FlowStage) -> None:
@@ -111,7 +114,7 @@ def test_a_dry_run_tells_each_goal_once_and_what_the_notes_do(
     ids = re.findall(r"^  (g-\w+)", told, re.M)
     assert len(ids) == len({*ids}) == 3, "two that are planned, one that is not"
     assert re.search(r"not planned now:\n  g-\w+  Fix the sum in app.py \(high, new\): the same as line 4", told)
-    assert "no guard: Be polite (VISION.md, line 12: a wish, protects nothing)" in told
+    assert re.search(r"notes: 2 notes; what they protect is told by: \S+ \S+ --home \S+ doctor", told)
 
 
 def test_goals_beyond_the_days_room_are_told_so(stage: FlowStage, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,3 +172,12 @@ def test_until_three_are_merged_a_task_is_guessed_at_a_price(
     assert main(["--home", str(stage.home.root), "roadmap"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert "by a guess until three are merged" in first and "$0.00" not in first
+
+
+def test_a_look_tells_whole_cents_and_what_is_held_or_lost_only_if_there_is_any() -> None:
+    usual = {"spent": "0.135000000", "cap": "5.000000000", "reserved": "0.000000000", "lost": "0.000000000"}
+    assert _amounts(usual) == "$0.14 of $5.00 spent"
+    told = _amounts(usual | {"reserved": "0.500000000", "lost": "0.001000000"})
+    assert told.endswith(
+        "spent, $0.50 held for calls under way, under $0.01 for calls without an answer, at their worst case"
+    )

@@ -320,3 +320,14 @@ def test_what_no_box_gets_is_told_with_what_follows() -> None:
         "out (a symbolic link that leads out of the tree ('/etc')): is left alone; tests run without it, "
         "no task changes it, and nothing is deployed"
     ]
+
+
+def test_names_that_another_system_cannot_hold_are_told() -> None:
+    found = list(
+        findings.not_everywhere(["src/aux.py", "README.md", "readme.MD", "a/b.py", "a/nul", "auxiliary.py", "x."])
+    )
+    assert found == [
+        "README.md and readme.MD: one file where capitals do not count (macOS, Windows)",
+        "a/nul, src/aux.py, x.: Windows takes no such name",
+    ]
+    assert not list(findings.not_everywhere(["a.py", "src/b.py", "aux_.py"]))

@@ -9,7 +9,7 @@ from datetime import datetime
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.shared.forge.forge import REVIEW_CONTEXT, TESTS_CONTEXT, Forge, Verdict
 from sisimpur.shared.model.evidence import Approved, ChangesRequested, Evidence, Reviewed
-from sisimpur.shared.model.text import defuse
+from sisimpur.shared.model.text import defuse, own_place, with_links
 from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.fault import fault_point
@@ -141,7 +141,8 @@ class Publishing:
         return external
 
     def _safe(self, text: str) -> str:
-        return defuse(self.clean(text))
+        home = self.forge.address
+        return defuse(with_links(self.clean(text), home), own_place(home))
 
 
 def _verdict(reviewed: Reviewed) -> Verdict:

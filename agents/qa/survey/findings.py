@@ -15,6 +15,7 @@ LAST = 6  # lines of the runner
 LONGEST = 300  # characters of a line
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
 PLACE = re.compile(r"([\w./-]+\.py):(\d+): in |File \"/job/([^\"\n]+)\", line (\d+)")
+RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?|.*[. ]|.*[<>:\"|?*\\].*")  # by Windows
 AT_LEAST = re.compile(r"(?:>=|\^|~=?)\s*3\.(\d+)|^3\.(\d+)")
 AT_MOST = re.compile(r"(<=|<|~|==)\s*3\.(\d+)")  # `~=3.9` has no end below 4
 PACKAGES = {  # that are called otherwise than what is imported
@@ -71,6 +72,20 @@ def read_only(submodules: Iterable[str]) -> Iterator[str]:
     """What is there to be run, and not to be changed."""
     for path in submodules:
         yield f"{path} (a submodule): its files are there when tests run and when it is deployed; no task changes them"
+
+
+def not_everywhere(paths: Iterable[str]) -> Iterator[str]:
+    """Files whose names another system of the owner's team cannot hold, or holds as one file."""
+    alike: dict[str, list[str]] = {}
+    for path in paths:
+        alike.setdefault(path.casefold(), []).append(path)
+    twice = [few(same, LAST, " and ") for same in alike.values() if len(same) > 1]
+    if twice:
+        yield f"{few(twice, LAST, '; ')}: one file where capitals do not count (macOS, Windows)"
+    every = (path for same in alike.values() for path in same)
+    reserved = [path for path in every if any(map(RESERVED.fullmatch, path.split("/")))]
+    if reserved:
+        yield f"{few(sorted(reserved), LAST)}: Windows takes no such name"
 
 
 def lacking_python(survey: TargetSurvey, minor: int) -> int:
