@@ -8,6 +8,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sisimpur.shared.model.evidence import is_test_file
 
@@ -124,6 +125,7 @@ LONG = 30_000  # characters; a shorter file is shown whole: another call costs m
 MOST = 24_000  # characters of a file's parts
 WHOLE = 2 * LONG  # up to here a file of which the task names nothing is shown whole
 HEAD, AROUND, NEAR = 60, 12, 40  # lines: of the beginning, around a place in no definition, of a neighbour
+LEAST_GAP = 4  # lines; to say that fewer are left out takes as much room
 MOST_LISTED = 150  # definitions that are listed with their methods; of more, the outer ones alone
 MOST_OUTER = 600  # of these
 MOST_QUOTES = 200  # quotes of the task's words that are looked for
@@ -135,6 +137,8 @@ WORD = re.compile(r"\w+")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a name
 NUMBERS = r"(\d{1,6})(?:\s?[-–]\s?(\d{1,6}))?"
 LISTED = re.compile(r"\blines? ((?:\d{1,6}|\s?[-–,]\s?|\s(?:and|to)\s){1,40})")
+A_FILE = r"[\w.-]*/[\w./-]*\.\w+"
+JUST_NAMED = re.compile(r"(\w+)\W{1,3}$")
 HUNK = re.compile(r"^\+\+\+ b/(.+)$|^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 IS_NAME = re.compile(r"_|\.|[a-z][A-Z]|^[A-Z]\w*[a-z]\w*[A-Z]|\d")  # no plain word of English
 
@@ -169,6 +173,9 @@ def view(path: str, text: str, words: str, long: int = LONG, most: int = MOST) -
     for number, line in enumerate(lines, 1):  # a gap of blanks says nothing
         if number - 1 in shown and not line.strip():
             shown.add(number)
+    for one, other in pairwise((0, *sorted(shown), len(lines) + 1)):
+        if other - one <= LEAST_GAP:
+            shown.update(range(one + 1, other))
     return "".join(_rendered(lines, shown, known)) if len(shown) < len(lines) else ""
 
 
@@ -188,7 +195,7 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words:
     holders = innermost(known)
     said, plain = set(WORD.findall(words)), " ".join(("", *WORD.findall(words.lower())))
     named = [one for one in known if len(_last(one)) > 2 and (_last(one) in said or _in_words(_last(one)) in plain)]
-    places = dict.fromkeys((*_places(path, words, len(lines)), *_quoted(lines, words)))
+    places = dict.fromkeys((*_places(path, words, len(lines), known), *_quoted(lines, words)))
     inner = dict.fromkeys(_around(place, holders, len(lines)) for place in places)
     yield from inner
     strong = [one for one in named if IS_NAME.search(_last(one)) or f"`{one.name}" in words]
@@ -206,13 +213,36 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words:
         yield from (one.lines for one in near if one and len(one.lines) <= NEAR)
 
 
-def _places(path: str, words: str, end: int) -> Iterator[int]:
+def _places(path: str, words: str, end: int, known: Sequence[Definition]) -> Iterator[int]:
     """Lines that the words name: `path:10`, `path:10-12`, `line 10`, `lines 10, 12 and 20-25`."""
     name = re.escape(path.rpartition("/")[2])
-    listed = " ".join(LISTED.findall(words))
+    listed = " ".join(_listed(path, words, known))
     for found in (*re.finditer(rf"{name}:{NUMBERS}", words), *re.finditer(NUMBERS, listed)):
         first, last = int(found[1]), int(found[2] or found[1])
         yield from range(first, min(last, first + 400, end) + 1)
+
+
+def _listed(path: str, words: str, known: Sequence[Definition]) -> Iterator[str]:
+    """The lists of lines, but those of another file: the one that is named last before them in their paragraph.
+
+    Beside the name of a definition that lies elsewhere by now they are out of date: its name says where it is.
+    """
+    own = re.escape(path.rpartition("/")[2])
+    said = re.compile(rf"{LISTED.pattern}|(?<![\w./-])({A_FILE}|{own}\b)")
+    for paragraph in words.splitlines():
+        file = ""
+        for found in said.finditer(paragraph):
+            file = found[2] or file
+            beside = JUST_NAMED.search(paragraph, max(0, found.start() - 80), found.start())
+            if found[1] and path.endswith(file) and not _has_moved(beside[1] if beside else "", found[1], known):
+                yield found[1]
+
+
+def _has_moved(name: str, listed: str, known: Sequence[Definition]) -> bool:
+    """Tell whether what is called so holds none of these lines."""
+    places = [one.lines for one in known if _last(one) == name]
+    numbers = [int(found) for found in re.findall(r"\d+", listed)]
+    return bool(places) and not any(number in place for place in places for number in numbers)
 
 
 def _quoted(lines: Sequence[str], words: str) -> Iterator[int]:
