@@ -125,6 +125,7 @@ LONG = 30_000  # characters; a shorter file is shown whole: another call costs m
 MOST = 24_000  # characters of a file's parts
 WHOLE = 2 * LONG  # up to here a file of which the task names nothing is shown whole
 HEAD, AROUND, NEAR = 60, 12, 40  # lines: of the beginning, around a place in no definition, of a neighbour
+LONGEST = 5 * NEAR  # lines of a definition that is shown whole for a place in it
 LEAST_GAP = 4  # lines; to say that fewer are left out takes as much room
 MOST_LISTED = 150  # definitions that are listed with their methods; of more, the outer ones alone
 MOST_OUTER = 600  # of these
@@ -199,14 +200,15 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words:
     inner = dict.fromkeys(_around(place, holders, len(lines)) for place in places)
     yield from inner
     strong = [one for one in named if IS_NAME.search(_last(one)) or f"`{one.name}" in words]
-    yield from (one.lines for one in strong)
+    whole = [*inner, *(one.lines for one in strong)]
+    yield from (_head(one, known) if _says_where(one, whole) else one.lines for one in strong)
     if is_test_file(path):
         yield range(max(1, len(lines) - AROUND), len(lines) + 1)  # where new tests go
     uses = {_last(one) for one in strong} | {word for word in said if len(word) > 3 and "_" in word.strip("_")}
     for number, line in enumerate(lines, 1):
         if not uses.isdisjoint(WORD.findall(line)):
             yield _around(number, holders, len(lines))
-    yield from (one.lines for one in named)
+    yield from (one.lines for one in named if not _says_where(one, whole))
     firsts, lasts = {one.first: one for one in reversed(known)}, {one.last: one for one in reversed(known)}
     for part in (*inner, *(one.lines for one in named)):
         near = (*(lasts.get(part.start - 4 + n) for n in range(4)), *(firsts.get(part.stop + n) for n in range(4)))
@@ -265,11 +267,23 @@ def _last(one: Definition) -> str:
     return one.name.rpartition(".")[2]
 
 
+def _says_where(one: Definition, parts: Iterable[range]) -> bool:
+    """A long one of which a part is meant, too: it is named to say where that stands."""
+    inside = (part for part in parts if part != one.lines and part.start in one.lines)
+    return len(one.lines) > LONGEST and any(inside)
+
+
+def _head(one: Definition, known: Sequence[Definition]) -> range:
+    """Down to the first that it holds."""
+    inside = (other.first for other in known if other.name.startswith(f"{one.name}."))
+    return range(one.first, min(inside, default=one.body))
+
+
 def _around(number: int, holders: Mapping[int, Definition], end: int) -> range:
     """The innermost definition that holds the line; a few lines where none does, or it is too long."""
     inner = holders[number].lines if number in holders else range(0)
     near = range(max(1, number - AROUND), min(end, number + AROUND) + 1)
-    return inner if 0 < len(inner) <= 5 * NEAR else near
+    return inner if 0 < len(inner) <= LONGEST else near
 
 
 def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[Definition]) -> Iterator[str]:

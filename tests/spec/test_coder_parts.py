@@ -105,6 +105,17 @@ def test_lines_of_this_file_are_shown_whatever_else_is_named(words: str) -> None
     assert "last_9 ends here" in shown(words.format(at=at))
 
 
+@pytest.mark.parametrize("named", ["", "part_7", "line {at}"])
+def test_a_long_class_whose_part_is_named_too_is_shown_by_its_head(named: str) -> None:
+    """A class of tests is named to say where the new one goes, and took the room of all that matters."""
+    methods = (function(f"part_{number}", FILLER * 4, "    ") for number in range(60))
+    text = "import os\n\n\nclass AllTests:\n    rate = 3\n\n" + "".join(methods) + function("last") * 12
+    at = text[: text.index("'part_7 ends")].count("\n") + 1
+    part = shown(f"class AllTests, next to {named}".format(at=at), text)
+    assert "class AllTests:\n    rate = 3\n" in part
+    assert ("part_50 ends here" in part) == (named == "") and ("part_7 ends here" in part)
+
+
 def test_to_say_that_a_few_lines_are_left_out_takes_more_room_than_these() -> None:
     text = LONG_FILE.replace("def before_it", "ONE = 1\nTWO = 2\nTHREE = 3\n\n\ndef before_it")
     gaps = re.findall(rf"{LEFT_OUT} lines (\d+)-(\d+) are", shown("net_price, part_7 and part_9", text))
