@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from sisimpur.agents.orchestrator.board.session import Session
     from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
     from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
-    from sisimpur.shared.outlets.relay import Relay
+    from sisimpur.shared.outlets.cloud_event import Stream
+    from sisimpur.shared.outlets.relay import Feed, Relay
 
 
 def services(records: Records) -> Sequence[Notifier]:
@@ -96,12 +97,17 @@ def _hosts(settings: Settings, board: str) -> tuple[str, ...]:
 def relay_of(records: Records) -> Relay:
     """Return what brings events to others."""
     from sisimpur.shared.outlets.outlet import OutletBook
-    from sisimpur.shared.outlets.relay import Relay
+    from sisimpur.shared.outlets.relay import EventFeed, Relay
+    from sisimpur.shared.outlets.spans import SpanFeed
 
     target, hide = records.settings.target, records.settings.secrets.to_hide
     clean = Outgoing(hide, target.file.allow_secrets).clean
     source = f"/sisimpur/{target.name}"
-    return Relay(records.outlets, OutletBook(records.db), records.audit, records.clock, source, clean)
+    feeds: dict[Stream, Feed] = {
+        "audit": EventFeed(records.audit, source, clean),
+        "runs": SpanFeed(records.db, source, clean),
+    }
+    return Relay(records.outlets, OutletBook(records.db), feeds, records.clock, clean)
 
 
 # --- the web, for the Researcher -----------------------------------------------------------------------------
