@@ -51,7 +51,13 @@ class Obedient:
     prompts: Path | None = None
 
     def ask(
-        self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0  # noqa: ARG002
+        self,
+        run: Run,
+        system: str,
+        user: str,
+        answer: type[T],
+        kept: Sequence[int] = (),  # noqa: ARG002
+        least: int = 0,  # noqa: ARG002
     ) -> T:
         if self.prompts:
             name = nameless(run.task)
