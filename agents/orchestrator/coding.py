@@ -179,7 +179,7 @@ class Coding:
         return True
 
     def _test_again(self, task: str, commit: str) -> None:
-        """What fails, its coder says, is none of its doing: the tests run once more, and on the base those that fail."""
+        """What fails is none of its doing, says its coder: the tests run again, and on the base those that fail."""
         evidence = self.review.gates.evidence(task, commit)
         if evidence and {FAILS, NO_EVIDENCE} & {one.rule for one in evidence.needing("correct")}:
             self.review.gates.test_again(task)
