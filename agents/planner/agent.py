@@ -80,7 +80,7 @@ class Planner:
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
         texts = ["\n".join((goal.title, *goal.details)) for goal in order.goals]
-        facts = self.analyzer.grouped(source, texts, order.environment)
+        facts = self.analyzer.grouped(source, texts, order.environment, order.patterns)
         groups = [tuple(order.goals[place] for place in group.places) for group in facts.groups]
         answer, parked = PlanAnswer(), parking(order, source.files())
         for number, goals in enumerate(groups[:MOST_GROUPS]):
