@@ -229,6 +229,7 @@ class Assembly:
             capacity.depth,
             self._target.allow,
             self._per_token,
+            self._protected,
             self._policy.merge.long_goals == "branch",
         )
         return Planning(

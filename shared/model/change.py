@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
@@ -313,25 +313,27 @@ OWN = (  # this program as its own target: its rules, and what holds money, keys
     ),
 )
 
-PROTECTED = (
-    *CI,
-    *BOTS,
-    *GIT,
-    *AGENTS,
-    *SECRETS,
-    *TESTS,
-    *CHECKS,
-    *PYTHON_START,
-    *RUNNERS,
-    *DEPENDENCIES,
-    *BUILD,
-    *DATA,
-    *SETTINGS,
-    *DEPLOY,
-    *STARTS,
-    *OTHERS,
-    *OWN,
-)
+NEEDS_OWNER: Mapping[str, tuple[str, ...]] = {  # what it is, in a word, and which paths
+    "checks of others": (*CI, *BOTS),
+    "git and agents": (*GIT, *AGENTS),
+    "keys and data": SECRETS,
+    "how tests run": (*TESTS, *CHECKS, *PYTHON_START, *RUNNERS),
+    "dependencies": DEPENDENCIES,
+    "build and deploy": (*BUILD, *DEPLOY, *STARTS),
+    "database and settings": (*DATA, *SETTINGS),
+    "other languages' tools": OTHERS,
+    "this program's rules": OWN,
+}
+PROTECTED = tuple(pattern for patterns in NEEDS_OWNER.values() for pattern in patterns)
+FOREIGN_KIND, OWNERS_LIST = "tests in other languages", "the owner's own list"
+
+
+def why_owner(path: str, patterns: Iterable[str] = ()) -> str:
+    """Which kind of path it is, if a change of its text needs the owner's approval; empty: it does not."""
+    if matches(path, patterns):
+        return OWNERS_LIST
+    kind = next((kind for kind, listed in NEEDS_OWNER.items() if matches(path, listed)), "")
+    return kind or (FOREIGN_KIND if is_foreign_test(path) else "")
 
 
 def usually_holds_keys(path: str) -> bool:

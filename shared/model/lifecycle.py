@@ -92,6 +92,7 @@ TRANSITIONS: dict[tuple[State, Event], Transition] = {
     (S.IN_PROGRESS, E.WITHDRAWN): Transition(S.BACKLOG, "zero"),
     (S.IN_REVIEW, E.RED): Transition(S.BACKLOG),
     (S.IN_REVIEW, E.CHANGES): Transition(S.BACKLOG),
+    (S.IN_REVIEW, E.FUTILE): Transition(S.BACKLOG),
     (S.IN_REVIEW, E.REFRESHED): Transition(S.IN_PROGRESS, "plus one"),
     (S.IN_REVIEW, E.GOAL_REMOVED): Transition(S.FAILED),
     (S.IN_REVIEW, E.EXHAUSTED): Transition(S.FAILED),
