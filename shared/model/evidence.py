@@ -19,7 +19,6 @@ Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipp
 LONGEST_NAME = 200  # characters of a test's name that are told
 Remedy = Literal["correct", "write tests", "ask owner"]
 
-# What asks for tests: a change that shows nothing, and one that is to alter nothing.
 FAILS, NO_EVIDENCE = "a test fails", "no evidence"
 OLD_FAILS, EDGE = "an old test fails on the new code", "an edge is not tested"
 UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
