@@ -78,7 +78,8 @@ def require(checks: tuple[SandboxCheck, ...]) -> None:
     through = "; ".join(f"{check.name} ({check.detail})" for check in checks if not check.stopped)
     if through:
         raise Misconfigured(
-            f"the sandbox does not hold: {through}. Nothing is executed; `make doctor` repeats this check."
+            f"the sandbox does not hold: {through}. Nothing is executed; this check is repeated by: "
+            "python main.py doctor"
         )
 
 

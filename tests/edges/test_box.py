@@ -286,7 +286,7 @@ def test_a_source_that_is_missing_is_refused_by_name(box: Box, work: Path) -> No
 
 def test_a_box_that_cannot_be_built_runs_nothing(box: Box, work: Path) -> None:
     job = shell("touch ran", work)
-    with pytest.raises(Misconfigured, match=r"did not start .*make doctor"):
+    with pytest.raises(Misconfigured, match=r"did not start .*python main.py doctor"):
         box.run(replace(job, mounts=(*job.mounts, Mount(work, "/usr/no-such-folder"))))
     assert list(work.iterdir()) == []
 
@@ -783,7 +783,7 @@ def test_without_bubblewrap_the_refusal_says_what_to_type(tmp_path: Path) -> Non
         "no working sandbox, so nothing that a model wrote or a repository brought is executed",
         f"  tried bubblewrap: it is not installed (the program bwrap is not in {tmp_path})",
         "Fix: sudo apt install bubblewrap util-linux mount (Fedora: sudo dnf install bubblewrap util-linux)",
-        "Nothing was executed. `make doctor` repeats this check.",
+        "Nothing was executed; this check is repeated by: python main.py doctor",
     ]
 
 
