@@ -583,7 +583,7 @@ def test_a_hint_in_an_error_names_the_home_too(stage: Stage, tmp_path: Path) -> 
 
 
 def test_no_text_of_the_program_sends_the_owner_to_a_target_of_make() -> None:
-    """`make` knows no --home, and is not there where it was installed; of its targets `pasteable` knows `setup` alone."""
+    """`make` knows no --home, and is not there where it was installed; of its targets `pasteable` knows `setup`."""
     spoken = [path for part in ("agents", "cli", "shared", "web") for path in (ROOT / part).rglob("*.py")]
     assert len(spoken) > 300
     found = {
