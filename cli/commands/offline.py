@@ -68,12 +68,20 @@ def demo(arguments: Arguments, beside: Callable[[Path], AbstractContextManager[o
         _print_views(home)
         print(f"the site:     {site.says()}")
     print(f"              (it has ended; to see it again: {site.typed('show')})")
+    print(_what_goes_on(home, arguments.forge))
     print(f"look around:  {command(home, 'show ID')}   (and: tasks, roadmap, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
     print(f"the prompts:  {place / 'prompts'}: what each role was asked, and what it answered")
     forge = place / "github" / f"{SAMPLE}.git" if arguments.forge == "github" else home / ".state/forge/exam_site.git"
     print(f"the branches: git -C {shlex.quote(str(forge))} log --oneline --all")
     return code
+
+
+def _what_goes_on(home: Path, forge: str) -> str:
+    if forge == "github":
+        return "the model:    it has ended with the demo, and so has its GitHub: nothing goes on in this home"
+    goes_on = f"what you approve is merged and deployed by: {command(home, 'run-day')}"
+    return f"the model:    it has ended with the demo, so whatever asks one waits; {goes_on}"
 
 
 @contextmanager
@@ -101,7 +109,10 @@ def demo_home(
         _configure(home / "config" / "targets" / "exam_site.yaml", site.deploys_of(PACKAGES))
         _record(home / "config" / "policy.yaml")
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
-        yield model, site
+        try:
+            yield model, site
+        finally:
+            _write_keys(home / "config" / ".env", ENDED, ANTHROPIC_BASE_URL=NO_MODEL, **keys)
 
 
 def _print_views(home: Path) -> None:
@@ -160,11 +171,18 @@ def _record(policy: Path) -> None:
     policy.write_text(f"{text}\nresearch: {{recorded: {json.dumps(str(DAY / 'web'))}}}\n", "utf-8")
 
 
-def _write_keys(path: Path, **keys: str) -> None:
-    path.parent.mkdir(parents=True)
+NO_MODEL = "http://the-demos-model-ended-with-the-demo.invalid"  # whoever goes on there reads it as the address
+ENDED = """\
+# The demo's scripted model and its Discord ended with it. To go on with a real model, remove the line of
+# ANTHROPIC_BASE_URL and write your own key.
+"""
+
+
+def _write_keys(path: Path, first: str = "", **keys: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)
     keys |= {"ANTHROPIC_API_KEY": "a-key-that-only-the-scripted-model-takes"}
-    path.write_text("".join(f"{name}={value}\n" for name, value in keys.items()))
+    path.write_text(first + "".join(f"{name}={value}\n" for name, value in keys.items()))
 
 
 # --- model ---------------------------------------------------------------------------------------------------

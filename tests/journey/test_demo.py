@@ -21,8 +21,12 @@ from bench.chaos.__main__ import KEY as DEMO_KEY
 from bench.chaos.checker import LAWS
 from bench.demo import arranging, on_tasks
 from sisimpur.agents.devops.drivers.health_checker import PageLine
+from sisimpur.cli.commands.offline import demo_home
+from sisimpur.cli.wiring.config_watch import open_to_others
 from sisimpur.cli.wiring.records import open_records
+from sisimpur.shared.config.settings import read_secrets
 from sisimpur.shared.system.http import HttpAnswer
+from sisimpur.shared.system.paths import Home
 from sisimpur.shared.system.process import Finished, run, running
 from tests import recount, remeasure
 from tests.journey.stage import git
@@ -51,6 +55,17 @@ class Demo:
 
 def main_py(*words: str) -> Finished:
     return run((sys.executable, str(ROOT / "main.py"), *words), env={"PATH": "/usr/bin:/bin"}, timeout=600)
+
+
+@pytest.mark.aider
+def test_after_the_demo_its_home_says_that_the_model_ended_with_it(tmp_path: Path) -> None:
+    with demo_home(tmp_path, say=lambda _: None) as (model, _):
+        home = Home(tmp_path / "home")
+        assert read_secrets(home, {}).base_url == model.url
+    secrets = read_secrets(home, {})
+    assert secrets.base_url == "http://the-demos-model-ended-with-the-demo.invalid"
+    assert secrets.get("ANTHROPIC_API_KEY") and not secrets.get("DISCORD_WEBHOOK_URL")
+    assert "ended with it" in (home.config / ".env").read_text() and not open_to_others(home)
 
 
 @pytest.mark.aider
@@ -140,6 +155,7 @@ def the_bugs_are_mended_in_what_merged_and_there_alone(demo: Demo) -> None:
     text = demo.done.text
     assert demo.done.ok, text + demo.done.complaint
     assert f"home: {demo.place / 'home'}\n" in text
+    assert re.search(r"the model: +it has ended with the demo, .* is merged and deployed by: .* run-day\n", text)
     assert "everything is real but the model" in text
     pulls = [pull for pull in demo.asked("prs") if pull["task"]]
     assert [pull["state"] for pull in pulls].count("open") == 1
