@@ -14,41 +14,43 @@ test-fast:  ## format, lint, types, and of the tests the laws of the pure code a
 	@python3 main.py setup --dev && $(PY) main.py check --fast
 test-all:  ## as `test`, also what that leaves out, with more examples, and the coverage (all but `crash`)
 	@python3 main.py setup --dev && $(PY) main.py check --all
-start:    ## begin the daemon: it wakes up and works by itself (ARGS=--foreground)
+start: $(PY)  ## begin the daemon: it wakes up and works by itself (ARGS=--foreground)
 	@$(PY) main.py start $(ARGS)
-stop:     ## end the daemon; what is cut off goes on with the next start
+stop: $(PY)  ## end the daemon; what is cut off goes on with the next start
 	@$(PY) main.py stop $(ARGS)
-status:   ## what runs, what waits for you, what was spent (ARGS=--json)
+status: $(PY)  ## what runs, what waits for you, what was spent (ARGS=--json)
 	@$(PY) main.py status $(ARGS)
-board:    ## see what waits for you in a browser on this machine, and answer it (ARGS=--link)
+board: $(PY)  ## see what waits for you in a browser on this machine, and answer it (ARGS=--link)
 	@$(PY) main.py board $(ARGS)
-logs:     ## the newest log lines (ARGS="--follow --agent coder --task ID --lines 200")
+logs: $(PY)  ## the newest log lines (ARGS="--follow --agent coder --task ID --lines 200")
 	@$(PY) main.py logs $(ARGS)
-budget:   ## what was spent: per day, month, agent, task and model (ARGS=--json)
+budget: $(PY)  ## what was spent: per day, month, agent, task and model (ARGS=--json)
 	@$(PY) main.py budget $(ARGS)
-doctor:   ## is this machine fit for work?
+doctor: $(PY)  ## is this machine fit for work?
 	@$(PY) main.py doctor
-bench:    ## the figures of the README, measured here, and the table of the gates (half an hour)
+bench: $(PY)  ## the figures of the README, measured here, and the table of the gates (half an hour)
 	@$(PY) -m bench
-bench-check:  ## has a row become worse by more than a fifth? (fifteen minutes; ARGS=--accept: as it is now is right)
+bench-check: $(PY)  ## has a row become worse by more than a fifth? (fifteen minutes; ARGS=--accept: as it is now is right)
 	@$(PY) -m bench.check $(ARGS)
-bench-gates:  ## right and wrong changes at the gates, without a model's help (twenty minutes)
+bench-gates: $(PY)  ## right and wrong changes at the gates, without a model's help (twenty minutes)
 	@$(PY) -m bench.gates $(ARGS)
-bench-goals:  ## goals of five repositories, and what the prompts withhold from a capable reader (ten minutes; ARGS="--only ID")
+bench-goals: $(PY)  ## goals of five repositories, and what the prompts withhold from a capable reader (ten minutes; ARGS="--only ID")
 	@$(PY) -m bench.goals $(ARGS)
-bench-layouts:  ## thirteen layouts of a Python repository, from init to a merged change without a line by hand (fifteen minutes)
+bench-layouts: $(PY)  ## thirteen layouts of a Python repository, from init to a merged change without a line by hand (fifteen minutes)
 	@$(PY) -m bench.layouts $(ARGS)
-house:    ## the size and shape of the code: before, target, now (ARGS=--json, or --walk to measure a day anew)
+house: $(PY)  ## the size and shape of the code: before, target, now (ARGS=--json, or --walk to measure a day anew)
 	@$(PY) -m bench.house $(ARGS)
-soak:     ## 300 days with outages, kills and an owner who edits, in minutes (ARGS="--days 60 --luck 7")
+soak: $(PY)  ## 300 days with outages, kills and an owner who edits, in minutes (ARGS="--days 60 --luck 7")
 	@$(PY) -m bench.soak $(ARGS)
 crash:    ## kill -9 at every fault point of a day, and of a daemon's, then start again (fifty minutes)
-	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 --dist worksteal -k "kill or crash or locked or driver or docker" $(addprefix tests/journey/test_,crash.py daemon_crash.py deploy_crash.py deploys_docker.py fault_modes.py github_day.py propose_ci.py proposals.py reports.py memory.py research.py roadmap.py upkeep.py cheaper.py long_goal_crash.py merge_queue_crash.py) $(addprefix tests/edges/test_,housekeeping.py dockerfile_driver.py compose_driver.py command_driver.py box_driver.py search.py lesson_book.py roadmap_book.py upkeep_book.py)
+	@python3 main.py setup --dev && SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 --dist worksteal -k "kill or crash or locked or driver or docker" $(addprefix tests/journey/test_,crash.py daemon_crash.py deploy_crash.py deploys_docker.py fault_modes.py github_day.py propose_ci.py proposals.py reports.py memory.py research.py roadmap.py upkeep.py cheaper.py long_goal_crash.py merge_queue_crash.py) $(addprefix tests/edges/test_,housekeeping.py dockerfile_driver.py compose_driver.py command_driver.py box_driver.py search.py lesson_book.py roadmap_book.py upkeep_book.py)
 attacks:  ## each promise of SECURITY.md attacked in the ways that once succeeded (some minutes)
-	@$(PY) -m pytest -q -n 2 --dist worksteal -k "not in_seconds" tests/attacks tests/edges/test_box.py tests/edges/test_box_group.py tests/edges/test_box_driver.py tests/edges/test_bench_attacked.py tests/edges/test_measuring_attacked.py tests/flow/test_obedient.py tests/spec/test_qa_attacked.py tests/spec/test_reviewer_attacked.py tests/spec/test_box_calls.py tests/spec/test_protected.py tests/spec/test_inbox.py tests/spec/test_compose_rules.py
+	@python3 main.py setup --dev && $(PY) -m pytest -q -n 2 --dist worksteal -k "not in_seconds" tests/attacks tests/edges/test_box.py tests/edges/test_box_group.py tests/edges/test_box_driver.py tests/edges/test_bench_attacked.py tests/edges/test_measuring_attacked.py tests/flow/test_obedient.py tests/spec/test_qa_attacked.py tests/spec/test_reviewer_attacked.py tests/spec/test_box_calls.py tests/spec/test_protected.py tests/spec/test_inbox.py tests/spec/test_compose_rules.py
 test-web:  ## the board in a real browser, at phone and laptop size (needs chromium and playwright; says so if they are missing)
-	@$(PY) -m pytest -q -rs tests/web $(ARGS)
-chaos:    ## kill -9 at random moments: the program, all of it, a child; 300 times, looked at from outside (ARGS="--kills 60 --luck 7")
+	@python3 main.py setup --dev && $(PY) -m pytest -q -rs tests/web $(ARGS)
+chaos: $(PY)  ## kill -9 at random moments: the program, all of it, a child; 300 times, looked at from outside (ARGS="--kills 60 --luck 7")
 	@$(PY) -m bench.chaos $(ARGS)
-lock:     ## compile requirements*.txt anew
+lock: $(PY)  ## compile requirements*.txt anew
 	@$(PY) main.py setup --lock
+$(PY):
+	@echo "this checkout is not set up; type: make setup" >&2; exit 1

@@ -220,3 +220,25 @@ def test_every_command_in_the_page_about_running_is_one() -> None:
         assert parse(shlex.split(words.removesuffix("…"))).command
     for path in re.findall(r"packaging/[\w.-]+", page):
         assert (ROOT / path).is_file()
+
+
+# --- the targets of make --------------------------------------------------------------------------------------
+
+RULES = re.findall(r"^([a-z-]+):(.*?)##.*\n\t@(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_every_target_of_make_builds_what_it_needs_or_needs_what_setup_builds() -> None:
+    assert len(RULES) > 20
+    for name, before, recipe in RULES:
+        builds = "main.py setup" in recipe.partition("$(PY)")[0]
+        assert "$(PY)" not in recipe or builds or "$(PY)" in before, name
+        assert "-m pytest" not in recipe or recipe.startswith("python3 main.py setup --dev &&"), name
+
+
+@pytest.mark.parametrize("name", [name for name, before, _ in RULES if "$(PY)" in before])
+def test_before_the_set_up_every_other_target_says_what_to_type(tmp_path: Path, name: str) -> None:
+    if not shutil.which("make"):
+        pytest.skip("there is no make here")
+    shutil.copyfile(ROOT / "Makefile", tmp_path / "Makefile")
+    done = run(("make", name), cwd=tmp_path, env={"PATH": os.environ["PATH"]}, timeout=30)
+    assert done.code == 2 and done.errors.decode().startswith("this checkout is not set up; type: make setup\n")
