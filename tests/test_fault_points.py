@@ -240,7 +240,7 @@ EXEMPT: Mapping[str, str] = {
     "agents/qa/runner/interpreters": "uv only looks; what it installs lies in its own place, found or made again",
     "agents/qa/runner/private_index": "a GET: reading changes nothing",
     "agents/qa/runner/index_proxy": "its socket lies in a folder that goes at start",
-    "shared/system/lock:hold": "the pid in it is only information",
+    "shared/system/lock:_write": "the pid or the port in it is only information",
     "shared/llm/llm_call:Replies.prune": "old answers; the next start throws them away",
     "shared/store/activity:Epochs._note": "a sign of life, replaced by the next one",
     "shared/repo/mirror:Mirror.create": "repeated as a whole at each start",
