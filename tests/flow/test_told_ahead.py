@@ -181,3 +181,19 @@ def test_a_look_tells_whole_cents_and_what_is_held_or_lost_only_if_there_is_any(
     assert told.endswith(
         "spent, $0.50 held for calls under way, under $0.01 for calls without an answer, at their worst case"
     )
+
+
+def test_a_goal_that_stands_there_twice_is_not_counted_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = VISION + f"\n## Priority: LOW\n- {goals_of(VISION)[0].title}\n"
+    with PlayedModel([reads(), plans(task(goals_of(VISION)[0])), CODES, APPROVES]) as model:
+        stage = FlowStage(tmp_path, model.url).set_up()
+        stage.home.vision.write_text(twice)
+        stage.run_day()
+    capsys.readouterr()
+    assert main(["--home", str(stage.home.root), "roadmap"]) == 0
+    told = capsys.readouterr().out
+    assert "of 1 goal done" in told and re.search(r"Later:\n  \[ \] g-\w+  .*: the same as line \d+ of VISION.md", told)
+    report = (stage.home.reports / "2026-11-20.md").read_text()
+    assert "(low): the same as line" in report and "not planned yet" not in report
