@@ -101,6 +101,7 @@ def test_how_much_ran_is_told() -> None:
     took = {"a": 1.0, "b": 2.0, "c": 1.0}
     assert told({"a", "new"}, took) == "1 of 3 files of tests, 25% of the time that tests take"
     assert told(took.keys(), took) == "all 3 files of tests"
+    assert told(["a"], {"a": 1.0}) == "the only file of tests"
     assert told({"new"}, {}) == ""
 
 

@@ -52,7 +52,7 @@ def told(ran: Collection[str], took: Mapping[str, float]) -> str:
     if not took:
         return ""
     if set(took) <= set(ran):
-        return f"all {len(took)} files of tests"
+        return f"all {len(took)} files of tests" if len(took) > 1 else "the only file of tests"
     part = sum(took.get(file, 0.0) for file in ran) / (sum(took.values()) or 1.0)
     return f"{len(took.keys() & ran)} of {len(took)} files of tests, {part:.0%} of the time that tests take"
 
