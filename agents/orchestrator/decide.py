@@ -198,7 +198,7 @@ def _until_checked(move: Move, cards: Sequence[Card], now: datetime) -> Move:
 
 def asks_owner(card: Card, board: Board) -> bool:
     """It waits for his word, and he was told so."""
-    if card.submission is None or not card.submission.told:
+    if card.submission is None or not card.is_asked:
         return False
     step = next_step(card.submission, board.policy)
     return isinstance(step, AskOwner) and "\n".join(step.reasons) == card.submission.told
@@ -238,7 +238,7 @@ def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
     ready = [c for c in cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
     if not ready or board.no_model:
         return Rest(board.no_model or _why_none(board))
-    waiting = [card for card in board.cards if card.submission and card.submission.told]
+    waiting = [card for card in board.cards if card.is_asked]
     ready = [card for card in ready if _may_begin(card, waiting, board)]
     if not ready:
         return Rest(f"{len(waiting)} pull requests wait for you (limit {board.open_pulls}); see: python main.py status")

@@ -191,7 +191,7 @@ def machine_line(facts: Mapping[str, Any]) -> str:
     if not known:
         return "it cannot be read here (/proc)"
     load, today = f"load {facts['load']:.1f} on {facts['processors']} processors", facts["boxes_today"]
-    boxes = f"boxes: {facts['boxes']} open"
+    boxes = f"sandboxes: {facts['boxes']} open"
     if any(today.values()):
         boxes += f", today {today['cpu']:.0f} s, at most {_mb(today['memory'])}, {_mb(today['written'])} written"
     return f"{', '.join(known)}, {load}; {boxes}"

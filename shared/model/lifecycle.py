@@ -123,11 +123,8 @@ def is_over(state: State) -> bool:
 
 def owner_moved(seen_in: State, found_in: State) -> Event | None:
     """Return what the owner says by moving a task's file between folders; None: a move that means nothing to us."""
-    for event in (E.RETRIED, E.WITHDRAWN, E.CANCELLED, E.DONE_BY_OWNER, E.DELETED):
-        row = TRANSITIONS.get((seen_in, event))
-        if row and row.to is found_in:
-            return event
-    return None
+    moves = (E.RETRIED, E.WITHDRAWN, E.CANCELLED, E.DONE_BY_OWNER, E.DELETED)
+    return next((one for one in moves if (row := TRANSITIONS.get((seen_in, one))) and row.to is found_in), None)
 
 
 @dataclass(frozen=True)
@@ -203,6 +200,10 @@ class Card:
     def is_at_work(self) -> bool:
         return self.state is State.IN_PROGRESS
 
+    @property
+    def is_asked(self) -> bool:
+        return self.submission is not None and bool(self.submission.told)
+
 
 @dataclass(frozen=True)
 class Board:
@@ -265,8 +266,7 @@ class Board:
 
 
 def _goes_on(card: Card) -> bool:
-    at_the_gates = card.submission is not None and not card.submission.told
-    return not card.backed_off and (card.is_at_work or at_the_gates)
+    return not card.backed_off and (card.is_at_work or (card.submission is not None and not card.is_asked))
 
 
 def wording(goal: Goal) -> str:
@@ -312,13 +312,12 @@ def waits_for(card: Card, board: Board) -> str:
 def awaited(card: Card, board: Board) -> tuple[str, ...]:
     """The tasks that it waits for now: those whose change it needs first, then those that have their turn before it.
 
-    A turn is over when its task is, however it ended; a change is there when its task is completed. What the owner
-    has waived is not waited for.
+    A turn is over when its task is, or waits for the owner; a change is there when it is completed. Waived: not waited for.
     """
     if card.spec is None:
         return ()
     needed = (id_ for id_ in card.spec.depends_on if _state(id_, board) is not State.COMPLETED)
-    turns = (id_ for id_ in card.spec.after if not is_over(_state(id_, board)))
+    turns = (id_ for id_ in card.spec.after if (one := board.card(id_)) and not (one.is_asked or is_over(one.state)))
     return tuple(id_ for id_ in dict.fromkeys((*needed, *turns)) if id_ not in card.waived)
 
 

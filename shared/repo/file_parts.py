@@ -8,6 +8,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sisimpur.shared.model.evidence import is_test_file
 
@@ -124,6 +125,8 @@ LONG = 30_000  # characters; a shorter file is shown whole: another call costs m
 MOST = 24_000  # characters of a file's parts
 WHOLE = 2 * LONG  # up to here a file of which the task names nothing is shown whole
 HEAD, AROUND, NEAR = 60, 12, 40  # lines: of the beginning, around a place in no definition, of a neighbour
+LONGEST = 5 * NEAR  # lines of a definition that is shown whole for a place in it
+LEAST_GAP = 4  # lines; to say that fewer are left out takes as much room
 MOST_LISTED = 150  # definitions that are listed with their methods; of more, the outer ones alone
 MOST_OUTER = 600  # of these
 MOST_QUOTES = 200  # quotes of the task's words that are looked for
@@ -135,6 +138,8 @@ WORD = re.compile(r"\w+")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a name
 NUMBERS = r"(\d{1,6})(?:\s?[-–]\s?(\d{1,6}))?"
 LISTED = re.compile(r"\blines? ((?:\d{1,6}|\s?[-–,]\s?|\s(?:and|to)\s){1,40})")
+A_FILE = r"[\w.-]*/[\w./-]*\.\w+"
+JUST_NAMED = re.compile(r"(\w+)\W{1,3}$")
 HUNK = re.compile(r"^\+\+\+ b/(.+)$|^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 IS_NAME = re.compile(r"_|\.|[a-z][A-Z]|^[A-Z]\w*[a-z]\w*[A-Z]|\d")  # no plain word of English
 
@@ -169,6 +174,9 @@ def view(path: str, text: str, words: str, long: int = LONG, most: int = MOST) -
     for number, line in enumerate(lines, 1):  # a gap of blanks says nothing
         if number - 1 in shown and not line.strip():
             shown.add(number)
+    for one, other in pairwise((0, *sorted(shown), len(lines) + 1)):
+        if other - one <= LEAST_GAP:
+            shown.update(range(one + 1, other))
     return "".join(_rendered(lines, shown, known)) if len(shown) < len(lines) else ""
 
 
@@ -188,31 +196,55 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words:
     holders = innermost(known)
     said, plain = set(WORD.findall(words)), " ".join(("", *WORD.findall(words.lower())))
     named = [one for one in known if len(_last(one)) > 2 and (_last(one) in said or _in_words(_last(one)) in plain)]
-    places = dict.fromkeys((*_places(path, words, len(lines)), *_quoted(lines, words)))
+    places = dict.fromkeys((*_places(path, words, len(lines), known), *_quoted(lines, words)))
     inner = dict.fromkeys(_around(place, holders, len(lines)) for place in places)
     yield from inner
     strong = [one for one in named if IS_NAME.search(_last(one)) or f"`{one.name}" in words]
-    yield from (one.lines for one in strong)
+    whole = [*inner, *(one.lines for one in strong)]
+    yield from (_head(one, known) if _says_where(one, whole) else one.lines for one in strong)
     if is_test_file(path):
         yield range(max(1, len(lines) - AROUND), len(lines) + 1)  # where new tests go
     uses = {_last(one) for one in strong} | {word for word in said if len(word) > 3 and "_" in word.strip("_")}
     for number, line in enumerate(lines, 1):
         if not uses.isdisjoint(WORD.findall(line)):
             yield _around(number, holders, len(lines))
-    yield from (one.lines for one in named)
+    yield from (one.lines for one in named if not _says_where(one, whole))
     firsts, lasts = {one.first: one for one in reversed(known)}, {one.last: one for one in reversed(known)}
     for part in (*inner, *(one.lines for one in named)):
         near = (*(lasts.get(part.start - 4 + n) for n in range(4)), *(firsts.get(part.stop + n) for n in range(4)))
         yield from (one.lines for one in near if one and len(one.lines) <= NEAR)
 
 
-def _places(path: str, words: str, end: int) -> Iterator[int]:
+def _places(path: str, words: str, end: int, known: Sequence[Definition]) -> Iterator[int]:
     """Lines that the words name: `path:10`, `path:10-12`, `line 10`, `lines 10, 12 and 20-25`."""
     name = re.escape(path.rpartition("/")[2])
-    listed = " ".join(LISTED.findall(words))
+    listed = " ".join(_listed(path, words, known))
     for found in (*re.finditer(rf"{name}:{NUMBERS}", words), *re.finditer(NUMBERS, listed)):
         first, last = int(found[1]), int(found[2] or found[1])
         yield from range(first, min(last, first + 400, end) + 1)
+
+
+def _listed(path: str, words: str, known: Sequence[Definition]) -> Iterator[str]:
+    """The lists of lines, but those of another file: the one that is named last before them in their paragraph.
+
+    Beside the name of a definition that lies elsewhere by now they are out of date: its name says where it is.
+    """
+    own = re.escape(path.rpartition("/")[2])
+    said = re.compile(rf"{LISTED.pattern}|(?<![\w./-])({A_FILE}|{own}\b)")
+    for paragraph in words.splitlines():
+        file = ""
+        for found in said.finditer(paragraph):
+            file = found[2] or file
+            beside = JUST_NAMED.search(paragraph, max(0, found.start() - 80), found.start())
+            if found[1] and path.endswith(file) and not _has_moved(beside[1] if beside else "", found[1], known):
+                yield found[1]
+
+
+def _has_moved(name: str, listed: str, known: Sequence[Definition]) -> bool:
+    """Tell whether what is called so holds none of these lines."""
+    places = [one.lines for one in known if _last(one) == name]
+    numbers = [int(found) for found in re.findall(r"\d+", listed)]
+    return bool(places) and not any(number in place for place in places for number in numbers)
 
 
 def _quoted(lines: Sequence[str], words: str) -> Iterator[int]:
@@ -235,11 +267,23 @@ def _last(one: Definition) -> str:
     return one.name.rpartition(".")[2]
 
 
+def _says_where(one: Definition, parts: Iterable[range]) -> bool:
+    """A long one of which a part is meant, too: it is named to say where that stands."""
+    inside = (part for part in parts if part != one.lines and part.start in one.lines)
+    return len(one.lines) > LONGEST and any(inside)
+
+
+def _head(one: Definition, known: Sequence[Definition]) -> range:
+    """Down to the first that it holds."""
+    inside = (other.first for other in known if other.name.startswith(f"{one.name}."))
+    return range(one.first, min(inside, default=one.body))
+
+
 def _around(number: int, holders: Mapping[int, Definition], end: int) -> range:
     """The innermost definition that holds the line; a few lines where none does, or it is too long."""
     inner = holders[number].lines if number in holders else range(0)
     near = range(max(1, number - AROUND), min(end, number + AROUND) + 1)
-    return inner if 0 < len(inner) <= 5 * NEAR else near
+    return inner if 0 < len(inner) <= LONGEST else near
 
 
 def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[Definition]) -> Iterator[str]:

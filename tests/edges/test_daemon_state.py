@@ -89,12 +89,12 @@ TAKEN = {"cpu": 312.4, "memory": 812 << 20, "written": 40 << 20}
         pytest.param(
             READ | {"boxes_today": TAKEN},
             "processors 34%, memory 41%, disk 35%, files 7%, load 2.1 on 2 processors; "
-            "boxes: 1 open, today 312 s, at most 812 MB, 40 MB written",
+            "sandboxes: 1 open, today 312 s, at most 812 MB, 40 MB written",
             id="all of it",
         ),
         pytest.param(
             READ | {"cpu": None, "boxes_today": NOTHING},
-            "memory 41%, disk 35%, files 7%, load 2.1 on 2 processors; boxes: 1 open",
+            "memory 41%, disk 35%, files 7%, load 2.1 on 2 processors; sandboxes: 1 open",
             id="nobody has looked twice, and nothing ran",
         ),
         pytest.param({"boxes_today": NOTHING}, "it cannot be read here (/proc)", id="nothing can be read"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from sisimpur.agents.coder.showing import PartOrder, orders, part_of, rearranged, words_of
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import Correction, TaskSpec
-from sisimpur.shared.repo.file_parts import LONG, MOST, view
+from sisimpur.shared.repo.file_parts import LEAST_GAP, LEFT_OUT, LONG, MOST, view
 
 FILLER = "    x = 1  # a line that nobody asks about, and that only makes this long\n"
 
@@ -72,6 +74,52 @@ def test_other_ways_to_name_a_part(words: str, part: str) -> None:
     at = LONG_FILE[: LONG_FILE.index("'last_9")].count("\n") + 1
     assert part in shown(words.format(at=at))
     assert part not in shown("net_price")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("In docs/page.rst, line {at} is wrong", id="of another file"),
+        pytest.param("app/sums.py forgets it: see web/sums.py (lines 3-5 and {at})", id="of its namesake"),
+        pytest.param("net_price (line {at}) forgets it", id="of a definition that has moved since"),
+        pytest.param("app/sums.py, `Invoice.part_7`, lines {at}-{at}: it is wrong", id="of a method that has"),
+    ],
+)
+def test_lines_of_another_file_or_of_yesterday_are_not_shown(words: str) -> None:
+    """Before, each long file of a task showed the lines that were said of any of them."""
+    at = LONG_FILE[: LONG_FILE.index("'last_9")].count("\n") + 1
+    assert "last_9 ends here" not in shown(words.format(at=at))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("In docs/page.rst it is right, in app/sums.py line {at} is wrong", id="its own, named last"),
+        pytest.param("In docs/page.rst it is right.\nLine 3 is, line {at} is not", id="in a paragraph of its own"),
+        pytest.param("docs/page.rst says so, sums.py (line {at}) does not", id="by its last name"),
+        pytest.param("`last_9`, line {at}, is wrong", id="where the name still stands"),
+    ],
+)
+def test_lines_of_this_file_are_shown_whatever_else_is_named(words: str) -> None:
+    at = LONG_FILE[: LONG_FILE.index("'last_9")].count("\n") + 1
+    assert "last_9 ends here" in shown(words.format(at=at))
+
+
+@pytest.mark.parametrize("named", ["", "part_7", "line {at}"])
+def test_a_long_class_whose_part_is_named_too_is_shown_by_its_head(named: str) -> None:
+    """A class of tests is named to say where the new one goes, and took the room of all that matters."""
+    methods = (function(f"part_{number}", FILLER * 4, "    ") for number in range(60))
+    text = "import os\n\n\nclass AllTests:\n    rate = 3\n\n" + "".join(methods) + function("last") * 12
+    at = text[: text.index("'part_7 ends")].count("\n") + 1
+    part = shown(f"class AllTests, next to {named}".format(at=at), text)
+    assert "class AllTests:\n    rate = 3\n" in part
+    assert ("part_50 ends here" in part) == (named == "") and ("part_7 ends here" in part)
+
+
+def test_to_say_that_a_few_lines_are_left_out_takes_more_room_than_these() -> None:
+    text = LONG_FILE.replace("def before_it", "ONE = 1\nTWO = 2\nTHREE = 3\n\n\ndef before_it")
+    gaps = re.findall(rf"{LEFT_OUT} lines (\d+)-(\d+) are", shown("net_price, part_7 and part_9", text))
+    assert len(gaps) > 2 and min(int(last) - int(first) for first, last in gaps) >= LEAST_GAP - 1
 
 
 def test_a_name_is_not_said_by_the_end_of_another_word() -> None:

@@ -15,6 +15,7 @@ from sisimpur.agents.orchestrator.decide import CodeTask, Rest, next_move
 from sisimpur.agents.orchestrator.inbox.answers import begins_without
 from sisimpur.agents.orchestrator.reports.report_words import few
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.gate import ReviewState
 from sisimpur.shared.model.lifecycle import Board, Card, State, Tried, circles, is_over, waits_for
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.task_records import TaskRecord
@@ -44,6 +45,17 @@ def test_a_change_is_waited_for_until_it_is_there_and_a_turn_until_it_is_over(
     assert bool(waits_for(waiting, board)) == (not is_there and not waived)
     is_lost = kind == "depends_on" and (state is None or state in LEFT)
     assert (board.stuck.keys() == {"a"}) == (is_lost and not waived)
+
+
+@pytest.mark.parametrize(("kind", "told"), [*product(KINDS, ["", "the reviewer asks you: a question"])])
+def test_a_turn_ends_when_the_owner_is_asked_and_a_change_is_still_waited_for(kind: str, told: str) -> None:
+    """Else one question in the morning would keep all that changes the same file of tests from being begun."""
+    waiting, last = card("a", **{kind: ("b",)}), card("c", after=("a",))
+    at_the_gate = ReviewState("c1", "s1", is_current=True, in_full_box=True, in_budget=True, told=told)
+    board = Board((waiting, last, replace(card("b", State.IN_REVIEW), submission=at_the_gate)))
+    assert bool(waits_for(waiting, board)) == (kind == "depends_on" or not told)
+    assert waits_for(last, board) == "has its turn after a (backlog)"
+    assert not board.stuck
 
 
 @pytest.mark.parametrize("state", State)

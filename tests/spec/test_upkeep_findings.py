@@ -278,12 +278,13 @@ def test_where_no_test_may_be_written_there_is_no_finding() -> None:
 # --- what a linter finds -------------------------------------------------------------------------------------
 
 
-def test_what_is_told_of_a_file_is_one_finding_and_safety_is_not_ours() -> None:
+def test_what_is_told_of_a_file_is_one_finding_and_safety_or_a_newer_python_is_not_ours() -> None:
     lints = [
         Lint("shop/cart.py", 1, "F401", "`os` imported but unused"),
         Lint("shop/cart.py", 2, "invalid-syntax", "Expected"),
         Lint("shop/cart.py", 3, "S101", "assert"),
         Lint("shop/mail.py", 3, "S101", "assert"),
+        Lint("shop/mail.py", 4, "B905", "`zip()` without an explicit `strict=` parameter"),
         Lint("shop/__init__.py", 1, "F401", "offered to others"),
         Lint("tests/test_cart.py", 1, "F401", "a test"),
     ]

@@ -55,6 +55,12 @@ def answers(task: str, command: str) -> str:
     return f"`{command} approve {task}`, or `reject` or `retry` with `--why '...'`"
 
 
+def in_channel(task: str, *more: str) -> str:
+    """What the owner can write in his channel, where a bot of his listens: one line for all that waits there."""
+    words = (f"/approve {task}", f"/reject {task} why", f"/retry {task} what to do differently", *more)
+    return f"Or answer in your Discord channel, with a message of its own: {', '.join(f'`{one}`' for one in words)}"
+
+
 def savings(saved: Saved, said: Dollars = in_dollars) -> str:
     """A loss is told as one; empty: there is neither."""
     by = {"prompt caching": saved.caching, "the cheaper model on easy tasks": saved.routing}

@@ -62,6 +62,14 @@ class ApprovalBody(OrderBody):
     why: Words = ""
 
 
+class PlanBody(OrderBody):
+    """`mark`: of the plan that was looked at."""
+
+    ruling: Literal["approve", "drop"]
+    mark: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    why: Words = ""
+
+
 class AnswerBody(OrderBody):
     """`asked`: the questions about it that were shown, each in its words: one answer is to all of them."""
 
