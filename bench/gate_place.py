@@ -50,7 +50,15 @@ class Obedient:
 
     prompts: Path | None = None
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:  # noqa: ARG002
+    def ask(
+        self,
+        run: Run,
+        system: str,
+        user: str,
+        answer: type[T],
+        kept: Sequence[int] = (),  # noqa: ARG002
+        least: int = 0,  # noqa: ARG002
+    ) -> T:
         if self.prompts:
             name = nameless(run.task)
             text = f"{system}\n\n=====\n\n{user}\n".replace(run.task, name)  # an id often tells what is wrong

@@ -81,6 +81,11 @@ class Task:
     def is_merged(self) -> bool:
         return self.ended == "merged" and self.is_of_the_day
 
+    def brought(self, commit: str) -> bool:
+        """Tell whether it was merged as this commit, on this day or before."""
+        notes = (re.match(r"merged as ([0-9a-f]{7,})", event["note"]) for event in self.events)
+        return any(note and commit.startswith(note[1]) for note in notes)
+
     @property
     def has_failed(self) -> bool:
         return self.ended == "attempts used up"
@@ -501,7 +506,7 @@ def _goal(book: Book, line: str, goal: Row) -> Wrong:
     fates = Counter(task.fate for task in tasks)
     told = ", ".join(f"{count} {fate}" if len(tasks) > 1 else fate for fate, count in fates.items())
     cost, of_day = sum(task.cost for task in tasks), sum(task.cost_of_day for task in tasks)
-    figures = f"; {dollars(cost)} so far" * bool(cost) + f", {dollars(of_day)} of it on this day" * bool(of_day)
+    figures = f"; {dollars(cost)} so far" * bool(cost) + f", {dollars(of_day)} of it on this day" * (0 < of_day != cost)
     if not (line.partition("): ")[2].startswith(told) and line.endswith(figures)) or (not cost and "so far" in line):
         yield f"{line!r}: by the books '{told}{figures}'"
 
@@ -547,6 +552,7 @@ def deployed(book: Book, lines: Sequence[str]) -> Wrong:
         ends = {"healthy": f": healthy since {at}", "rolled back": f"; rolled back to {row['back_to'][:8]}"}
         told = [f"{row['place']} {row['commit_id'][:8]}", ends.get(then, "")]
         told += [f"taken back by #{row['reverts']}"] if row["reverts"] and then in ("rolled back", "stuck") else []
+        told += [f"`{task.id}`" for task in book.tasks.values() if task.brought(row["commit_id"])]
         if not all(words in line for words in told):
             yield f"{line!r}: by the books {told}"
     yield from counts("Deployed", found, len(book.deploys))
@@ -605,6 +611,12 @@ def board(book: Book, lines: Sequence[str]) -> Wrong:
     shown = Counter(COLUMNS[task.state] for task in book.told if task.is_told and task.state in COLUMNS)
     expected = [f"{heading} ({shown[heading]})" for heading in COLUMNS.values() if shown[heading]]
     yield from pairs([line.partition(":")[0] for line in lines], expected)
+    for line in lines:
+        named, more = re.findall(r"\(`(.*?)`\)", line), re.search(r", and (\d+) more$", line)
+        heading, theirs = line.partition(" (")[0], {task.id for task in book.told if task.is_told}
+        wrong = [id_ for id_ in named if id_ not in theirs or COLUMNS.get(book.tasks[id_].state) != heading]
+        if wrong or (named and len({*named}) + int(more[1] if more else 0) != shown[heading]):
+            yield f"Board: {line!r}: by the books {shown[heading]} tasks; wrong there: {wrong}"
 
 
 def waits(book: Book, lines: Sequence[str]) -> Wrong:
@@ -762,7 +774,9 @@ def audit(book: Book, lines: Sequence[str]) -> Wrong:
         found = re.match(r"head `([0-9a-f]{64})` of ([0-9,]+) rows?;", line)
         number = int(found[2].replace(",", "")) if found else 0
         rows = book.rows("select hash from audit where seq = ?", number)
-        if not (found and rows and rows[0]["hash"] == found[1]):
+        short = re.search(r"--head ([0-9a-f]+)", line)
+        is_it = bool(found and rows and rows[0]["hash"] == found[1])
+        if not (is_it and short and len(short[1]) >= 12 and rows[0]["hash"].startswith(short[1])):
             yield f"no such head: {line}"
 
 
@@ -800,8 +814,9 @@ def plain(line: str) -> str:
 def differences(book: Book, page: str) -> Wrong:
     head, *sections = re.split(r"^## ", page, flags=re.MULTILINE)
     yield from title(book, plain(head.splitlines()[0]))
-    for left in re.findall(r"!\[what was left of (\S+) hour by hour", head):
-        yield from same(left, dollars(book.cap("day")))
+    for words, file in re.findall(r"!\[(.*?)\]\((.*?)\)", head):
+        told = f"what was left of {dollars(book.cap('day'))} hour by hour, and the task board of {book.day}"
+        yield from pairs([words, file], [told, f"{book.day}.png"])
     found = {heading: body for heading, _, body in (section.partition("\n") for section in sections)}
     for heading in {*found, *SECTIONS}:
         if heading not in SECTIONS:

@@ -227,6 +227,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/money/meter/upstream": "MeteredCall passes llm.reserve before it and llm.sent after it",
     "shared/outlets/event_file": "Relay passes outlet.sending before it and outlet.sent after it",
     "shared/outlets/webhook": "Relay passes outlet.sending before it and outlet.sent after it",
+    "shared/outlets/otlp": "Relay passes outlet.sending before it and outlet.sent after it",
     "shared/notify/apprise_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/notify/discord_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",

@@ -24,7 +24,7 @@ from sisimpur.shared.model.errors import (
     TeamError,
     Unavailable,
 )
-from sisimpur.shared.model.evidence import OLD_FAILS, ChangesRequested
+from sisimpur.shared.model.evidence import FAILS, NO_EVIDENCE, OLD_FAILS, ChangesRequested
 from sisimpur.shared.model.lifecycle import OPEN, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import CodeAnswer, Coded, CoderSaid, Correction, NotCoded, TaskSpec
@@ -156,6 +156,8 @@ class Coding:
                 assert_never(answer)
         stands = correction is not None and self._stands(task, answer, correction)
         if correction and stands and self.content.mirror.restore(attempt_ref(task, number), correction.start):
+            if isinstance(answer, CoderSaid) and not correction.tests:
+                self._test_again(task, correction.start)
             return
         if isinstance(answer, CoderSaid):
             self.review.gates.keep_coder_words(task, "", answer.words, self.books.now())
@@ -169,18 +171,30 @@ class Coding:
         if correction.tests:
             is_said = self.review.turns.keep_words(task, correction.start, why, self.books.now())
             self.books.tell(f"{task}: {'QA about its red test' if is_said else 'no tests were written'}: {why}")
-        elif isinstance(answer, CoderSaid) and (correction.reviewed or self._is_of_old_tests(task, correction.start)):
+        elif isinstance(answer, CoderSaid) and (correction.reviewed or self._is_of_old_tests(task)):
             self.books.tell(f"{task}: the coder contradicts what was found: {why}")
             self.review.gates.keep_coder_words(task, correction.start, why, self.books.now())
         else:
             return False
         return True
 
-    def _is_of_old_tests(self, task: str, commit: str) -> bool:
-        """All that is wrong is that old tests say otherwise: whether these are right, the owner decides."""
+    def _test_again(self, task: str, commit: str) -> None:
+        """What fails is none of its doing, says its coder: the tests run again, and on the base those that fail."""
+        evidence = self.review.gates.evidence(task, commit)
+        if evidence and {FAILS, NO_EVIDENCE} & {one.rule for one in evidence.needing("correct")}:
+            self.review.gates.test_again(task)
+
+    def _is_of_old_tests(self, task: str) -> bool:
+        """All that is wrong is that old tests say otherwise, or that they fail: here nobody knows whose doing that is.
+
+        The gates run them again, on the base too; whether an old test is right, the owner decides.
+        """
+        known = self.books.journal.task(task)
+        sent_back = [one for one in known.attempts if one.outcome == "sent back"] if known else []
+        commit = self.review.commits.of(known, sent_back[-1]) if known and sent_back else ""
         evidence = self.review.gates.evidence(task, commit) if commit else None
         red = evidence.needing("correct") if evidence else ()
-        return bool(red) and all(one.rule == OLD_FAILS for one in red)
+        return bool(red) and all(one.rule in (OLD_FAILS, FAILS, NO_EVIDENCE) for one in red)
 
     def _end(self, task: str, outcome: Outcome, note: str, event: Event = Event.STUMBLED) -> None:
         """The attempt's end and the move are booked together, then the file is moved."""

@@ -70,6 +70,8 @@ class Gatekeeper:
                 self._judge(spec, known, found)
             case SendBack():
                 self._send_back(known, found, step)
+            case Fail(_, said) if said:
+                self._give_back(known, found, said)
             case Fail(why):
                 self._close(known, found, why)
                 self._books.events.happened(AttemptEnded(known.id))
@@ -200,6 +202,15 @@ class Gatekeeper:
         if not step.wants_tests:
             self._books.events.happened(AttemptEnded(known.id))
         self._books.transitions.move(known.id, State.IN_REVIEW, event, why, "sent back")
+
+    def _give_back(self, known: TaskRecord, found: ReviewState, said: str) -> None:
+        """Its tests ran again and say the same: the coder's words are no proof, and may still be right of the task."""
+        self._publish(known, found)
+        self._review.gates.keep_coder_words(known.id, "", said, self._books.now())
+        self._books.events.happened(AttemptEnded(known.id))
+        self._books.transitions.move(
+            known.id, State.IN_REVIEW, Event.FUTILE, gate_text.cannot_be_done(said), "sent back"
+        )
 
     def _ask_owner(self, known: TaskRecord, found: ReviewState, reasons: tuple[str, ...]) -> None:
         self._publish(known, found)

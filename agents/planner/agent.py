@@ -19,13 +19,13 @@ from sisimpur.agents.planner.facts.asking import AskSources, Lints, Suite
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.facts.relevance import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree
-from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
+from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, mixed, parking, unanswered, verdicts
 from sisimpur.agents.planner.settling import settled, shortened
 from sisimpur.agents.planner.task_spec import ClaimedMeasure, GoalReply, GoalVerdict, PlanReply
 from sisimpur.shared.llm.prompts import Asker, Prompt, Prompts, quoted
 from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Stumble, Unavailable
 from sisimpur.shared.model.scope import is_plain_path
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import few, one_line
 from sisimpur.shared.model.work import (
     Goal,
     GoalWord,
@@ -43,13 +43,15 @@ MAX_LINE = 2_500
 MAX_CORRECTIONS = 40
 MOST_GROUPS = 5  # of goals, that are asked about one after the other
 LONGEST_UNKNOWN = 200
+ROOM_OF_A_PLAN = 2_000  # tokens of an answer, for each goal and once more: an answer that is cut is paid twice
 
 
 @dataclass(frozen=True)
 class Known:
     """Facts as they stand in the prompt: `general` ones first, the same for all groups of goals.
 
-    `is_shared`: other groups are asked about, too; `asked`: what the model asked to see.
+    `is_shared`: other groups are asked about, too; `asked`: what the model asked to see. `parking`: a line for each
+    kind of file that makes a task wait for the owner.
     """
 
     general: str
@@ -57,6 +59,7 @@ class Known:
     meanings: Meanings
     is_shared: bool = False
     asked: str = ""
+    parking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,14 @@ class Planner:
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
         texts = ["\n".join((goal.title, *goal.details)) for goal in order.goals]
-        facts = self.analyzer.grouped(source, texts, order.environment)
+        facts = self.analyzer.grouped(source, texts, order.environment, order.patterns)
         groups = [tuple(order.goals[place] for place in group.places) for group in facts.groups]
-        answer = PlanAnswer()
+        answer, parked = PlanAnswer(), parking(order, source.files())
         for number, goals in enumerate(groups[:MOST_GROUPS]):
             rest = tuple(goal for group in groups[number:] for goal in group)
             narrowed = _narrowed(order, goals, answer, len(rest) - len(goals))
-            known = Known(facts.general, facts.groups[number].text, facts.meanings, is_shared=len(groups) > 1)
+            special, is_shared = facts.groups[number].text, len(groups) > 1
+            known = Known(facts.general, special, facts.meanings, is_shared, parking=parked)
             try:
                 answer = _joined(answer, self._planned(run, narrowed, known, source, suite))
             except (Stumble, Unavailable, ModelAway, OutOfBudget) as error:
@@ -104,13 +108,14 @@ class Planner:
             reply = self._ask(run, order, known)
         reply, notes = self._checked(run, order, known, tree, reply)
         answer = settled(reply, order, tree, run.day)
+        parked = tuple(_waits(task, order) for task in answer.tasks)
         taken, unmeasured = measures(reply, order)
         return replace(
             answer,
             done=tuple(_done(reply, order, source)),
             questions=(*_questions(reply, order, source), *answer.questions),
             unknowns=tuple(_unknowns(reply, order)),
-            notes=notes + answer.notes + unmeasured,
+            notes=(*notes, *answer.notes, *unmeasured, *filter(None, parked)),
             words=words(reply, order),
             measures=taken,
         )
@@ -134,7 +139,8 @@ class Planner:
         prompt = self._prompt(order, known, "\n\n".join(text for text in (known.asked, correction) if text))
         general = quoted(known.general, "repository")
         kept = first.index(general) + len(general) if known.is_shared else len(first) if self.goes_on() else 0
-        return self.asker.ask(run, prompt.system, prompt.user, PlanReply, (kept,) if kept else ())
+        least = ROOM_OF_A_PLAN * (1 + len(order.goals))
+        return self.asker.ask(run, prompt.system, prompt.user, PlanReply, (kept,) if kept else (), least)
 
     def _prompt(self, order: PlanOrder, known: Known, correction: str) -> Prompt:
         is_proposed = any(goal.proposed_by for goal in order.goals)
@@ -144,6 +150,7 @@ class Planner:
             general=quoted(known.general, "repository"),
             allow=_block(order.allow, "patterns"),
             guards=_block((f"{', '.join(guard.patterns)}: {guard.note}" for guard in order.guards), "guards"),
+            parking=_titled("Files that wait for the owner", known.parking, "parking"),
             notes=_block((note.text for note in order.notes), "notes"),
             open_tasks=_block((_open(task, unnamed) for task in order.open_tasks), "tasks"),
             facts=quoted(known.special, "facts"),
@@ -151,7 +158,7 @@ class Planner:
             goals=_block(map(_text, order.goals), "proposals" if is_proposed else "goals"),
             depth=str(order.depth),
             earlier=_earlier(order),
-            lessons=_lessons(order.lessons),
+            lessons=_titled("Lessons of earlier work", order.lessons, "lessons"),
             correction=correction,
         )
 
@@ -220,12 +227,19 @@ def _earlier(order: PlanOrder) -> str:
         ("Figures of these goals, and what a reader misses", order.figures, "figures"),
         ("Stuck tasks", order.stuck, "stuck"),
     )
-    return "".join(f"# {title}\n\n{_block(lines, label)}\n\n" for title, lines, label in blocks if lines)
+    return "".join(_titled(title, lines, label) for title, lines, label in blocks)
 
 
-def _lessons(lines: Sequence[str]) -> str:
-    """Block of lessons for the prompt; empty without any, as if there were no memory."""
-    return f"# Lessons of earlier work\n\n{_block(lines, 'lessons')}\n\n" if lines else ""
+def _titled(title: str, lines: Sequence[str], label: str) -> str:
+    """A block with its heading; empty without any line."""
+    return f"# {title}\n\n{_block(lines, label)}\n\n" if lines else ""
+
+
+def _waits(task: TaskSpec, order: PlanOrder) -> str:
+    """Says that a task keeps free files waiting with those that need the owner's word; empty: it does not."""
+    waiting, free = mixed(task, order)
+    both = f"{few(waiting, 3)} waits for your word, and {few(free, 3)} with it"
+    return f'"{one_line(task.title, 80)}": {both}.' if waiting else ""
 
 
 def _questions(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[Question]:

@@ -17,9 +17,11 @@ from sisimpur.agents.planner.task_spec import (
     criteria,
     headline,
 )
+from sisimpur.shared.model.change import why_owner
+from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.scope import is_plain_path, matches
-from sisimpur.shared.model.text import one_line
-from sisimpur.shared.model.work import Goal, PlanOrder
+from sisimpur.shared.model.text import few, one_line
+from sisimpur.shared.model.work import Goal, PlanOrder, TaskSpec
 
 MAX_TASKS = 50  # that are looked at
 MAX_FILES = 8  # that one task changes
@@ -191,6 +193,29 @@ def _twins(place: int, tasks: Sequence[Draft], order: PlanOrder) -> Iterator[str
 
 def _content(draft: Draft) -> tuple[str, frozenset[str], str]:
     return draft.goal_id, frozenset(draft.paths), headline(draft.title).casefold()
+
+
+# --- files that wait for the owner ---------------------------------------------------------------------------
+
+MOST_PARKING = 6  # of a kind, that are named
+
+
+def parking(order: PlanOrder, paths: Iterable[str]) -> tuple[str, ...]:
+    """A line for each kind of file that makes a task wait for the owner, with those that are there."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(paths, key=lambda path: (path.count("/"), path)):
+        if matches(path, order.allow) and not matches(path, order.patterns):
+            found.setdefault(why_owner(path, order.protected), []).append(path)
+    found.pop("", None)
+    return tuple(f"{kind}: {few(same, MOST_PARKING)}" for kind, same in sorted(found.items()))
+
+
+def mixed(task: TaskSpec, order: PlanOrder) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(files of a task that make it wait for the owner, those that wait with them); two empty ones: not both."""
+    paths = (*task.files, *task.new_files)
+    waiting = tuple(path for path in paths if why_owner(path, order.protected))
+    free = tuple(path for path in paths if path not in waiting and not is_test_file(path))
+    return (waiting, free) if waiting and free else ((), ())
 
 
 # --- dependencies --------------------------------------------------------------------------------------------

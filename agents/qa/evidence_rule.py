@@ -18,6 +18,8 @@ from sisimpur.agents.qa.analysis.which_tests import is_example
 from sisimpur.agents.qa.proof import NewNames, Without, proven, without_change
 from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.evidence import (
+    FAILS,
+    NO_EVIDENCE,
     OLD_FAILS,
     UNCHANGED,
     UNSHOWN,
@@ -113,9 +115,9 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
     renamed = {old: new for old, new in texts.renamed.items() if new in here}
     yield from _configuration(touched)
     if not is_usable(runs.base):
-        yield Problem("no evidence", no_base(runs.base), "ask owner")
+        yield Problem(NO_EVIDENCE, no_base(runs.base), "ask owner")
     elif not runs.change.is_whole:
-        yield Problem("no evidence", f"the tests come to no end: {_reason(runs.change)}", "correct")
+        yield Problem(NO_EVIDENCE, f"the tests come to no end: {_reason(runs.change)}", "correct")
     else:
         yield from _compared(told, runs, moved_tests(runs, told.places, renamed))
         yield from _odd_places(touched, runs, told.places)
@@ -167,7 +169,7 @@ def _compared(told: Announced, runs: Runs, elsewhere: Collection[str]) -> Iterat
     base, change = runs.base, runs.change
     failing = change.of("failed") - base.of("failed")
     old, new = failing - runs.new_tests, failing & runs.new_tests
-    yield from _about("a test fails", f"fails{_where(old - runs.flaky, change)}", old - runs.flaky)
+    yield from _about(FAILS, f"fails{_where(old - runs.flaky, change)}", old - runs.flaky)
     yield from _about("a new test fails", f"is new and fails{_where(new - runs.flaky, change)}", new - runs.flaky)
     yield from _about("a new test is flaky", "is new and fails only now and then", (new & runs.flaky) - runs.noisy)
     if shaky := (old & runs.flaky) - runs.noisy:

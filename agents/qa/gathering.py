@@ -22,11 +22,12 @@ from sisimpur.agents.qa.differential.comparing import calls_compared
 from sisimpur.agents.qa.evidence_rule import Runs, is_usable, refused
 from sisimpur.agents.qa.new_names import ASKS_PACKAGES, NewNamesAsked
 from sisimpur.agents.qa.runner import second_run
-from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder
+from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, RawTestRun, SuiteOrder, is_green
 from sisimpur.agents.qa.survey.roots import Suites, held
-from sisimpur.agents.qa.test_runner import base_of, is_green, passing, read_run, taken_as
+from sisimpur.agents.qa.test_runner import base_of, passing, read_run, taken_as
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
+from sisimpur.agents.qa.unheld.trying import AskedTests, faults_tried
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.evidence import SuiteRun, configures_tests
 from sisimpur.shared.model.work import Branch, Run
@@ -148,35 +149,30 @@ class Gathering:
 
         What is interrupted says nothing: a fault may be one that ends whatever runs it.
         """
-        took, whole = self._took(runs.change), runs.change.seconds
-        asked = second_run.asked_of_faults(took, self._brought(runs), self._near({one.path for one in planted}, took))
-        room, each = second_run.room_for_faults(whole), second_run.of_one_fault(took, whole, asked)
-        times, seconds = second_run.HANGS
-        failing, tried = runs.change.of("failed") | runs.flaky, FaultsTried(by=asked)
-        with suppress(Unavailable):
-            for mutant in planted:
-                if tried.seconds + each > room:
-                    break
-                run = self._with_fault(mutant, asked, times * each + seconds)
-                each = run.seconds if run.is_whole else each  # without lines being counted it takes less
-                alive = (*tried.survivors, mutant) if is_green(run, failing) else tried.survivors
-                tried = replace(tried, count=tried.count + 1, survivors=alive, seconds=tried.seconds + run.seconds)
-        return tried
+        asked = self._asked({one.path for one in planted}, runs)
+        failing = runs.change.of("failed") | runs.flaky
+        return faults_tried(planted, asked, lambda one: self._with_fault(one, asked.by, asked.limit), failing)
 
     def compared(self, runs: Runs) -> Compared:
         """Make the calls of tests near the change on both commits, if there is time for these tests once more."""
-        touched, took, whole = self.subject.touched, self._took(runs.change), runs.change.seconds
+        touched, branch = self.subject.touched, self.subject.branch
         changed = [one.path for one in touched.code if one.path not in touched.same and one.mode_old]
-        asked = second_run.asked_of_faults(took, self._brought(runs), self._near(changed, took))
-        each, (times, seconds) = second_run.of_one_fault(took, whole, asked), second_run.HANGS
-        if not changed or each > second_run.room_for_faults(whole):
+        if not changed or not (asked := self._asked(changed, runs)).fits:
             return Compared()
-        branch, limit = self.subject.branch, times * each + seconds
-        order = SuiteOrder(branch.commit, self.subject.command, only=asked, cover=False, limit=limit)
+        order = SuiteOrder(branch.commit, self.subject.command, only=asked.by, cover=False, limit=asked.limit)
         with suppress(Unavailable):
             texts = {path: self.texts(path) for path in changed}
             return calls_compared(self._run, order, branch.base, texts, self.subject.suites.at(changed))
         return Compared()
+
+    def _asked(self, paths: Collection[str], runs: Runs) -> AskedTests:
+        """The tests near these files, and what one run of them takes."""
+        first, took = runs.change, self._took(runs.change)
+        part = second_run.worked(first.cpu, first.seconds)
+        work = {file: part * seconds for file, seconds in took.items()}
+        by = second_run.asked_of_faults(work, self._brought(runs), self._near(paths, took))
+        each = second_run.of_one_fault(took, first.seconds, by)
+        return AskedTests(first, by, each, part * each)
 
     def _run(self, order: SuiteOrder) -> RawTestRun:
         order = order if second_run.sayable(order.only) else replace(order, only=())

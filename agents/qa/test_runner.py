@@ -73,6 +73,7 @@ def read_run(raw: RawTestRun, asked: Collection[str] = ()) -> SuiteRun:
         outcomes=report.outcomes,
         failures=tuple(report.failures.values()),
         seconds=raw.seconds,
+        cpu=raw.cpu,
         output=_clean(raw.output)[-LONGEST_OUTPUT:],
         digest=hashlib.sha256(raw.report).hexdigest() if raw.report is not None else "",
         covered=covered,
@@ -226,11 +227,6 @@ def _clean(text: str) -> str:
 
 
 # --- what a run says ------------------------------------------------------------------------------------------
-
-
-def is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
-    """Whether nothing fails besides what is known to."""
-    return run.is_whole and run.of("failed") <= frozenset(known)
 
 
 def passing(run: SuiteRun | None, tests: Collection[str]) -> frozenset[str]:

@@ -9,17 +9,15 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sisimpur.agents.orchestrator.vision.vision_parser import difference
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
-from sisimpur.cli.terminal.printing import command, pasteable, plain
+from sisimpur.cli.terminal.printing import command, pasteable, plain, print_line, print_list
 from sisimpur.cli.views.pulls import remember_pulls
-from sisimpur.cli.views.vision import as_written, to_be_planned
+from sisimpur.cli.views.vision import GoalFate, as_written, goal_fates, vision_facts, vision_lines
 from sisimpur.cli.wiring.lifetime import Quitting, quitting
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import counted, shortened
-from sisimpur.shared.model.work import Vision
 from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.system.paths import read_text
 
@@ -165,30 +163,40 @@ def failed_today(records: Records) -> list[str]:
 def plan(arguments: Arguments) -> int:
     """Print what the grammar reads and what would be planned. Ask no model, change nothing."""
     with open_records(arguments.home) as records:
-        vision, before = _vision(records)
-        change = difference(before, vision)
-        goals = to_be_planned(records, vision)
-    gone = [goal for goal in change.removed if goal not in change.done]
-    for name, some in (("new", change.new), ("changed", change.changed), ("done", change.done), ("removed", gone)):
-        for goal in some:
-            print(f"{name:<8} {goal.id}  {plain(goal.title)} ({goal.priority})")
-    for warning in vision.warnings:
-        print(f"warning  line {warning.line}: {plain(warning.text)}")
-    for remark in vision.unread:
-        print(f"prose    line {remark.line}: {plain(remark.text)} (a model will be asked what it means)")
+        text = _vision_text(records)
+        facts, before = vision_facts(records, text), records.plans.accepted()
+        fates = goal_fates(records, as_written(text, before.vision if before else None))
     capacity, inbox = records.settings.policy.capacity.tasks_per_day, records.settings.target.file.inbox
     if inbox.owners or inbox.label:
         print("issues are as they were read last; run-day reads them anew")
-    print(f"{counted(len(goals), 'goal')} to be planned (at most {capacity} tasks a day){':' if goals else ''}")
-    for goal in goals:
-        print(f"  {goal.id}  {plain(goal.title)} ({goal.priority})")
+    change = {goal["id"]: goal["change"] for goal in facts["goals"]}
+    planned, left = [one for one in fates if not one.why], [one for one in fates if one.why]
+    print(f"{counted(len(planned), 'goal')} to be planned (at most {capacity} tasks a day){':' if planned else ''}")
+    for number, one in enumerate(planned):
+        print_line(f"  {_goal(one, change)}{FULL if number == capacity else ''}", 4)
+    print_list("not planned now", (f"{_goal(one, change)}: {one.why}" for one in left))
+    print_list("done: ticked off", facts["done"])
+    print_list(
+        "removed; what is not begun of it is cancelled", (f"{one['id']}  {one['text']}" for one in facts["removed"])
+    )
+    print_list("ideas, looked up on the web once", (one["text"] for one in facts["ideas"]))
+    print_list(
+        "notes and lines to look at",
+        (f"{name}: {pasteable(line, arguments.home)}" for name, line in vision_lines(facts)),
+    )
     return 0
 
 
-def _vision(records: Records) -> tuple[Vision, Vision | None]:
-    accepted = records.plans.accepted()
-    before = accepted.vision if accepted else None
+FULL = " (from here on only if those above leave room: each takes a task or more)"
+
+
+def _goal(one: GoalFate, change: Mapping[str, str]) -> str:
+    new = f", {change[one.goal.id]}" if change.get(one.goal.id) else ""
+    return f"{one.goal.id}  {one.goal.title} ({one.goal.priority}{new})"
+
+
+def _vision_text(records: Records) -> str:
     try:
-        return as_written(read_text(records.home.vision), before), before
+        return read_text(records.home.vision)
     except FileNotFoundError:
         raise Misconfigured(f"{records.home.vision} is missing; write your goals there") from None

@@ -17,7 +17,8 @@ from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import on_screen, pasteable, plain_block, print_json
 from sisimpur.cli.views.deploys import MakeDriver, make_driver
-from sisimpur.cli.views.target import suite_findings
+from sisimpur.cli.views.target import looked_over
+from sisimpur.cli.views.vision import vision_findings
 from sisimpur.cli.wiring.config_watch import open_to_others
 from sisimpur.cli.wiring.forge import github_name, open_github
 from sisimpur.cli.wiring.records import Records, aider_python, open_records
@@ -77,8 +78,10 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
             yield SetupFinding("planner.ahead", True, "has no effect any more; take it out of config/agents.yaml")
         target = _check("target", lambda: _target(home, settings))
         yield target
-        if target.ok and all(finding.ok for finding in box):
-            yield from suite_findings(home, settings)
+        if target.ok:
+            yield from looked_over(home, settings, all(finding.ok for finding in box))
+        else:
+            yield from vision_findings(home, ())
         yield _check("messages", lambda: _messages(settings))
         yield from outlet_findings(home)
         yield _check("research", lambda: _research(home, settings))

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from sisimpur.agents.orchestrator.board.plan_approval import PLAN, titles_of, unapproved
 from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, OwnerAnswers, begins_without
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
@@ -22,7 +21,7 @@ from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.naming import fits
-from sisimpur.shared.model.text import counted, one_line
+from sisimpur.shared.model.text import one_line
 from sisimpur.shared.money.ledger import OwnerAdjustments
 from sisimpur.shared.money.token_budget import cents, dollars
 from sisimpur.shared.store.database import Database
@@ -204,22 +203,13 @@ def approved(records: Records, arguments: Arguments) -> str:
     With `--over` one finding is settled, and nothing else is approved. With a `commit` only that one is.
     """
     if arguments.id == "plan" and not arguments.over:
-        return _plan_approved(records, arguments)
+        return plain(records.plan_answers.approve(_why(arguments.why), arguments.commit))
     id_, state = find(records.store, arguments.id, () if arguments.over else (State.IN_REVIEW,))
     if arguments.over:
         finding = _answers(records).approve_over(id_, state, arguments.over, arguments.why)
         return plain(f"{id_}: over {finding.rule} at {finding.path}:{finding.line}, in later commits, too")
     _answers(records).approve(id_, state, arguments.why, arguments.commit)
     return f"{id_}: approved"
-
-
-def _plan_approved(records: Records, arguments: Arguments) -> str:
-    board, waivers, now = snapshot(records).board, Waivers(records.db), records.clock.now()
-    for task in unapproved(board):
-        waivers.keep(task, (PLAN,), _why(arguments.why), now)
-    if not (titles := tuple(titles_of(board))):
-        raise Misconfigured("no plan waits for you; whether one does says `approve` in config/policy.yaml")
-    return plain(f"{counted(len(titles), 'task')} of the plan approved ({'; '.join(titles)})")
 
 
 def unblock(arguments: Arguments) -> int:
@@ -278,7 +268,9 @@ def _answers(records: Records) -> OwnerAnswers:
 
 
 def moved(records: Records, arguments: Arguments) -> str:
-    """Do as the command says, which is `retry`, `reject` or `cancel`."""
+    """Do as the command says, which is `retry`, `reject` or `cancel`. `cancel plan`: all tasks whose plan waits."""
+    if (arguments.command, arguments.id) == ("cancel", "plan") and not records.store.find("plan"):
+        return plain(records.plan_answers.drop(_why(arguments.why), arguments.commit))
     word = cast(Literal["retry", "reject", "cancel"], arguments.command)
     id_, source = _found(records, arguments.id)
     answers = _answers(records)

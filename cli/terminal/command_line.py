@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sisimpur.cli.setup.folders import IS_INSTALLED, ROOT
 from sisimpur.shared.model.naming import VERSION
@@ -21,6 +21,16 @@ examples:
   {program} --home ~/team run-day
   {program} --home ~/team status
 """
+
+
+WRONG = 2  # the exit code of a wrong usage, as argparse has it
+
+
+def _meant(typed: str, known: Iterable[str], all_: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(typed, known, 3, 0.6)
+    return f"did you mean {' or '.join(close)}?" if close else f"all of them: {TYPED} {all_}"
 
 
 class CommandLine(argparse.ArgumentParser):
@@ -48,11 +58,21 @@ class CommandLine(argparse.ArgumentParser):
             self.error(f"type a command; all of them: {TYPED} help")
         names = [word for at, word in enumerate(words) if word[:1] != "-" and words[at - 1 : at] != ["--home"]]
         if names and names[0] not in self.commands:
-            import difflib
+            self.error(f"there is no command {names[0]!r}; {_meant(names[0], self.commands, 'help')}")
+        if names:
+            self._expect_options(names[0], words[words.index(names[0]) + 1 :])
 
-            close = difflib.get_close_matches(names[0], self.commands, 3, 0.6)
-            meant = f"did you mean {' or '.join(close)}?" if close else f"all of them: {TYPED} help"
-            self.error(f"there is no command {names[0]!r}; {meant}")
+    def _expect_options(self, command: str, words: Sequence[str]) -> None:
+        """End in one line, without all the usage, at a `--word` that this command does not have."""
+        known = [name for action in self.commands[command]._actions for name in action.option_strings]
+        for word in words:
+            name = word.partition("=")[0]
+            if word == "--":
+                return
+            is_option = word[:2] == "--" and not any(one.isspace() for one in name)  # a text may begin like one
+            if is_option and not any(one.startswith(name) for one in known):
+                meant = _meant(name, known, f"help {command}")
+                self.exit(WRONG, f"{self.prog}: {command} has no option {name}; {meant}\n")
 
     def add(self, group: str, name: str, run: str, help_: str, *examples: str) -> argparse.ArgumentParser:
         """Add a command. `run` names the function that serves it: its module is loaded only when it runs."""

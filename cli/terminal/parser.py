@@ -76,7 +76,7 @@ def _answers(commands: CommandLine) -> None:
             " --why 'use a file'",
         ),
         "cancel": (
-            "take a task out of the queue, or a retry back that is not begun",
+            "take a task out of the queue, a plan that waits, or a retry back that is not begun",
             "a remark for the record",
             "",
         ),
@@ -84,7 +84,7 @@ def _answers(commands: CommandLine) -> None:
     }
     for name, (help_, why, more) in reasons.items():
         answer = commands.add(DAY, name, f"commands.owner_commands:{name}", help_, f"{name} 20261122-01{more}")
-        the_plan = ", or `plan`" * (name == "approve")
+        the_plan = ", or `plan`" * (name in ("approve", "cancel"))
         answer.add_argument("id", metavar="ID", help=f"the task, or how its id begins or ends{the_plan}")
         answer.add_argument("--why", required=name == "reject", metavar="TEXT", help=why)
         if name == "retry":

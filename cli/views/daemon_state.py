@@ -43,7 +43,7 @@ OBSTACLES: dict[Obstacle, tuple[str, str]] = {
     "model": ("the model is away", "asked again at"),
     "forge": ("the forge is away", "asked again at"),
     "deploys": ("nothing can be deployed", "tried again at"),
-    "vision": ("VISION.md has changed; nothing is begun or merged before it is read", "read at"),
+    "vision": ("VISION.md is read first, for it may have changed; nothing is begun or merged before", "read at"),
     "machine": ("nothing new is begun before the machine has more room", ""),
     "attempt": ("a task rests after a try that was lost", "tried again at"),
     "time": ("nothing to do", "nothing is due before"),
@@ -191,7 +191,7 @@ def machine_line(facts: Mapping[str, Any]) -> str:
     if not known:
         return "it cannot be read here (/proc)"
     load, today = f"load {facts['load']:.1f} on {facts['processors']} processors", facts["boxes_today"]
-    boxes = f"boxes: {facts['boxes']} open"
+    boxes = f"sandboxes: {facts['boxes']} open"
     if any(today.values()):
         boxes += f", today {today['cpu']:.0f} s, at most {_mb(today['memory'])}, {_mb(today['written'])} written"
     return f"{', '.join(known)}, {load}; {boxes}"

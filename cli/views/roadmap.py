@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sisimpur.agents.orchestrator.roadmap.roadmap import LATER, Milestone, Pace, Roadmap, RoadmapEntry
+from sisimpur.agents.orchestrator.roadmap.roadmap import ENOUGH, LATER, Milestone, Pace, Roadmap, RoadmapEntry
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, room
 from sisimpur.agents.orchestrator.roadmap.roadmap_text import pace_line, state_words, week_line
 from sisimpur.agents.orchestrator.roadmap.roadmapping import RoadmapOnDisk, looked_at, seen
@@ -56,7 +56,7 @@ def laid_out(records: Records, vision: Vision) -> tuple[RoadmapOnDisk, Roadmap]:
 
 def _sources(records: Records) -> Sources:
     settings, policy = records.settings, records.settings.policy
-    is_known = records.journal.merged_last(1)  # what tasks cost: no price is asked, since to load them all takes long
+    is_known = len(records.journal.merged_last(ENOUGH)) == ENOUGH  # what tasks cost: to load all prices takes long
     per_token = (0, 0) if is_known else _per_token(records)
     minutes = settings.schedules.phases.work_minutes * policy.capacity.parallel
     day = room(policy.capacity.tasks_per_day, policy.budget.day, minutes, per_token)

@@ -10,8 +10,18 @@ from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import money, pasteable, plain, plain_block, print_json, print_list, short
+from sisimpur.cli.terminal.printing import (
+    money,
+    pasteable,
+    plain,
+    plain_block,
+    print_groups,
+    print_json,
+    print_list,
+    short,
+)
 from sisimpur.cli.views.pulls import pull_text, pulls
+from sisimpur.cli.views.status import asked_about, in_its_place
 from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.evidence import Reviewed
 from sisimpur.shared.model.lifecycle import State
@@ -20,20 +30,41 @@ from sisimpur.shared.money.token_budget import as_dollars
 from sisimpur.shared.record.conversations import Conversation, Conversations, RecordedCall
 from sisimpur.shared.store.task_records import Attempt, Waivers
 
+WAITS = "waits for you: "
 WORTH_POINTING = 200  # characters: of a longer text, where it stood before is said instead
 
 
 def show(arguments: Arguments) -> int:
+    """Print why it waits and what to type before all that was ever said and done about it."""
     if arguments.talk:
         return _talk(arguments)
     with open_records(arguments.home, looking=True) as records:
         id_, state = find(records.store, arguments.id)
         facts = task_facts(records, id_, state)
         change = pull_text(records, facts["pulls"][0]["number"]) if facts["pulls"] and not arguments.json else ""
+        asked, note = asked_about(records, id_)
     if arguments.json:
         return print_json(facts)
-    print(f"{id_} ({state})\n")
-    print(plain_block(facts["text"].strip()))
+    print(plain(f"{id_} ({state})  {facts['title']}".rstrip()))
+    for one in asked:
+        *why, last = one.reasons or ("",)
+        lines = [[pasteable(reason, arguments.home)] for reason in why]
+        last = pasteable(last, arguments.home)
+        print_groups("waits for you", [*lines, [last, one.command, *in_its_place(one.others)]])
+    print_list("where it stands", [pasteable(note, arguments.home)] if note and not asked else [])
+    gates = [line for line in facts["gates"] if not (asked and line.startswith(WAITS))]
+    print_list("what tests and review say", (pasteable(line, arguments.home) for line in gates))
+    print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
+    amounts = [f"${facts['cost'][name][:-5]} {name}" for name in ("spent", "lost")] if facts["cost"] else []
+    print_list("cost", [", ".join(amounts)] if amounts else [])
+    print(f"\nits file:\n{plain_block(facts['text'].strip())}")
+    _print_story(facts)
+    if change:
+        print("\n" + plain_block(change))
+    return 0
+
+
+def _print_story(facts: Mapping[str, Any]) -> None:
     print_list("goes into", [f"{facts['branch']}, until all of its goal is there"] if facts["branch"] else [])
     print_list("said about it", facts["words"])
     print_list("history", (_event(event) for event in facts["history"]))
@@ -41,13 +72,6 @@ def show(arguments: Arguments) -> int:
         "begins without", (f"{one['from']}: you said so {one['at'][:19]}  {one['why']}" for one in facts["unblocked"])
     )
     print_list("attempts", (_attempt(attempt, facts["asked"]) for attempt in facts["attempts"]))
-    amounts = [f"${facts['cost'][name][:-5]} {name}" for name in ("spent", "lost")] if facts["cost"] else []
-    print_list("cost", [", ".join(amounts)] if amounts else [])
-    print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
-    print_list("at the gates", (pasteable(line, arguments.home) for line in facts["gates"]))
-    if change:
-        print("\n" + plain_block(change))
-    return 0
 
 
 # --- what was said -------------------------------------------------------------------------------------------
@@ -187,7 +211,8 @@ def _attempt(row: dict[str, Any], asked: str) -> str:
 
 
 def _event(event: dict[str, Any]) -> str:
-    return f"{event['at'][:19]}  {event['event']}: now in {event['state']}  {event['note']}"
+    at, where = event["at"][:16].replace("T", " "), event["state"].replace("_", " ").removeprefix("in ")
+    return f"{at}  {event['event']}, now in {where}  {event['note']}".rstrip()
 
 
 def at_the_gates(records: Records, task: str, state: State) -> list[str]:
@@ -205,7 +230,7 @@ def at_the_gates(records: Records, task: str, state: State) -> list[str]:
     parked = records.gates.parked(task) if state is State.IN_REVIEW else None
     if parked and records.gates.is_approved(parked):
         return [*lines, "you have approved it; it is merged when the team works next"]
-    return [*lines, *(f"waits for you: {reason}" for reason in (parked.reasons if parked else ()))]
+    return [*lines, *(f"{WAITS}{reason}" for reason in (parked.reasons if parked else ()))]
 
 
 def _review(reviewed: Reviewed) -> list[str]:

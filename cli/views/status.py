@@ -35,12 +35,13 @@ from sisimpur.cli.views.daemon_state import (
     who_works,
     without_settings,
 )
-from sisimpur.cli.views.tasks import awaiting, snapshot, stuck_row
+from sisimpur.cli.views.tasks import awaiting, snapshot, stuck_row, task_rows
+from sisimpur.cli.wiring.config_watch import model_key, require_private
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
 from sisimpur.shared.model.text import shortened
-from sisimpur.shared.money.token_budget import next_cap
+from sisimpur.shared.money.token_budget import dollars, in_cents, next_cap
 from sisimpur.shared.store.activity import locked_since
 from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.store.task_records import Happened
@@ -48,6 +49,7 @@ from sisimpur.shared.system import lock
 from sisimpur.shared.system.paths import read_text
 
 MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
+HEADINGS = {"at_the_gates": "tested and reviewed now", "approved": "approved, merged next", "ready": "begins next"}
 WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")
 
 
@@ -85,13 +87,12 @@ def status(arguments: Arguments) -> int:
     print_line(f"machine: {machine_line(facts['machine'])}", 4)
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     for period in ("today", "month"):
-        amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
-        print(f"{period}: {amounts}")
+        print(f"{period}: {_amounts(facts[period])}")
     print_groups("waits for you", (_group(answer) for answer in facts["answers"]))
     print_list("problems of today", (pasteable(text, arguments.home) for text in facts["problems"]))
     print_list("set aside", facts["set_aside"])
     for heading in MOVING:
-        print_list(heading.replace("_", " "), facts[heading])
+        print_list(HEADINGS.get(heading, heading.replace("_", " ")), facts[heading])
     print_list("starts by itself in the tests' environment", facts["hooks"])
     print_list("unreadable", facts["unreadable"])
     print_list("your notes", facts["guards"])
@@ -102,6 +103,16 @@ def status(arguments: Arguments) -> int:
     goals = [text for text in asked if not is_note(text)]
     print_list(f"questions (change the goal in {facts['home']}/VISION.md, or type: {typed})", goals)
     return 0
+
+
+KINDS = {"reserved": "held for calls under way", "lost": "for calls without an answer, at their worst case"}
+
+
+def _amounts(sums: Mapping[str, str]) -> str:
+    """Whole cents; what is none of a usual day only if there is any."""
+    nano = {name: dollars(amount) for name, amount in sums.items()}
+    more = (f", {in_cents(nano[name])} {words}" for name, words in KINDS.items() if nano[name])
+    return f"{in_cents(nano['spent'])} of {in_cents(nano['cap'])} spent{''.join(more)}"
 
 
 # --- facts ---------------------------------------------------------------------------------------------------
@@ -115,7 +126,7 @@ def status_facts(records: Records) -> dict[str, Any]:
     cap, pid, moving = records.spending.cap_of(day, caps.day), lock.holder(records.home.lock), _moving(records, seen)
     capped = _capped(records, next_cap(cap, caps), moving) if records.spending.is_reached(day, cap) else ()
     answers = [
-        *_stopped(records, stopped),
+        *_halted(records, stopped),
         *capped,
         *(_deploys_paused(records) if _deploys_at_all(records) else ()),
         *_answers(records, seen),
@@ -249,6 +260,22 @@ def _newest(card: Card, seen: Snapshot) -> Happened | None:
     return known.newest if known else None
 
 
+def _without_key(records: Records) -> Iterator[PendingAnswer]:
+    """Without a key, or with one that others can read, no day begins."""
+    path = records.home.config / ".env"
+    try:
+        require_private(records.home)
+        model_key(records.settings)
+    except Misconfigured as problem:
+        told = str(problem).replace("config/.env", str(path))
+        yield PendingAnswer("", f"no day can begin: {told}; then type:", command(records.home.root, "doctor"))
+
+
+def _halted(records: Records, reason: str) -> Iterator[PendingAnswer]:
+    yield from _without_key(records)
+    yield from _stopped(records, reason)
+
+
 def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
     if reason:
         yield PendingAnswer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
@@ -315,6 +342,14 @@ def _answers(records: Records, seen: Snapshot) -> Iterator[PendingAnswer]:
             yield PendingAnswer(card.id, text, command(home, "retry", card.id), again, "failed", title, reasons)
 
 
+def asked_about(records: Records, task: str) -> tuple[list[PendingAnswer], str]:
+    """What the owner is asked about a task; and what it waits for, or what happened to it last."""
+    seen = snapshot(records, {task})
+    every = (*_answers(records, seen), *_freed(records, stuck_tasks(seen)))
+    note = next((row["note"] for row in task_rows(seen, records) if row["id"] == task), "")
+    return [one for one in every if one.task == task], note
+
+
 def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnswer]:
     for one in stuck:
         first, *others = one.ways
@@ -325,9 +360,12 @@ def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnsw
 
 def _group(answer: dict[str, Any]) -> list[str]:
     """Group what waits for people: words that fill half a screen are read where the task is shown."""
-    others = [f"or, in its place: {', '.join(answer['others'])}"] if answer["others"] else []
     text = shortened(answer["text"], LONGEST_WHY, f" … (the rest: show {answer['task']})")
-    return [text if answer["task"] else answer["text"], answer["command"], *others]
+    return [text if answer["task"] else answer["text"], answer["command"], *in_its_place(answer["others"])]
+
+
+def in_its_place(others: Sequence[str]) -> list[str]:
+    return [f"or, in its place: {', '.join(others)}"] if others else []
 
 
 # --- what runs ------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from sisimpur.agents.qa.survey.commands import NONE
 from sisimpur.agents.qa.survey.roots import in_words
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.cli.views.vision import vision_findings
 from sisimpur.cli.wiring.workshop import BoxWorkshop, roots_of
 from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.forge.github_check import SetupFinding
@@ -49,18 +50,20 @@ def proposed(home: Home, remote: Remote, branch: str) -> str:
     """
     try:
         with look(home, remote, branch) as (mirror, commit):
-            lines = list(_proposed(survey_at(mirror, commit), mirror.laid_out(commit)[1]))
+            lines = list(_proposed(survey_at(mirror, commit), mirror, commit))
     except TeamError as problem:
         lines = [f"not looked at: {one_line(str(problem), LONGEST)}"]
     return "".join(f"# {line}\n" for line in lines)
 
 
-def _proposed(survey: TargetSurvey, left: Mapping[str, str]) -> Iterator[str]:
+def _proposed(survey: TargetSurvey, mirror: Mirror, commit: str) -> Iterator[str]:
     yield "What was found there; it is found anew for each commit. A line without its # is your word instead."
     for name, text in findings.what_it_is(survey):
         yield f"  {name}: {one_line(text, LONGEST)}"
-    for text in (*findings.what_is_not_run(survey), *findings.left_alone(left)):
+    for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
         yield f"  not run: {one_line(text, LONGEST)}"
+    for text in findings.read_only(mirror.submodules(commit)):
+        yield f"  only read: {one_line(text, LONGEST)}"
     if survey.roots:
         yield from _roots(survey)
         return
@@ -89,16 +92,22 @@ class TargetPlace:
     settings: Settings
 
 
-def suite_findings(home: Home, settings: Settings) -> Iterator[SetupFinding]:
-    """What is not run, then whether the tests of the branch run in the box."""
+def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[SetupFinding]:
+    """What VISION.md says of its files, what is not run, then, in a box, whether the tests of the branch run."""
     target = settings.target.file
     remote = Remote(target.repo, settings.secrets.get("GITHUB_TOKEN") or None)
     try:
         with look(home, remote, target.branch) as (mirror, commit):
+            yield from vision_findings(home, [entry.path for entry in mirror.tree(commit)])
             survey = survey_at(mirror, commit, bool(target.packages), roots_of(target))
             for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
                 yield SetupFinding("not run", True, text)
-            yield _run(TargetPlace(home, settings), mirror, commit, survey)
+            for text in findings.read_only(mirror.submodules(commit)):
+                yield SetupFinding("only read", True, text)
+            for text in findings.not_everywhere(survey.paths):
+                yield SetupFinding("names", True, text)
+            if has_box:
+                yield _run(TargetPlace(home, settings), mirror, commit, survey)
     except TeamError as problem:
         yield SetupFinding("tests", False, str(problem))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.cli.terminal.arguments import Arguments
@@ -18,13 +18,8 @@ from sisimpur.shared.store.gate_book import AwaitingOwner
 
 
 def snapshot(records: Records, shown: AbstractSet[str] | None = None) -> Snapshot:
-    """Read the tasks as they lie in their folders, and what the database says of them.
-
-    `shown`: those that are over and read nevertheless; None: all.
-    """
-    limits = records.settings.policy.attempts.limits
-    facts = BoardFacts(records.wanted(), limits, unapproved=records.approvals.waiting, shown=shown)
-    return load_snapshot(records.store, records.journal, facts)
+    """Tell what `Records.snapshot` reads."""
+    return records.snapshot(shown)
 
 
 # --- tasks ---------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
 from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
-from sisimpur.cli.wiring.services import channel_inbox
+from sisimpur.cli.wiring.services import channel_inbox, is_heard
 from sisimpur.cli.wiring.workshop import roots_of
 from sisimpur.shared.config.settings import board_url
 from sisimpur.shared.model.change import needs_owner
@@ -229,6 +229,7 @@ class Assembly:
             capacity.depth,
             self._target.allow,
             self._per_token,
+            self._protected,
             self._policy.merge.long_goals == "branch",
         )
         return Planning(
@@ -383,9 +384,9 @@ class Assembly:
     def reporting(self) -> Reporting:
         records, deployment = self._records, self._roles.deployment
         learned = Learned(records.research, records.memory, records.upkeep)
-        sent, clean, audit = self._messages, self._clean, records.audit
+        sent, clean, audit, heard = self._messages, self._clean, records.audit, is_heard(records.settings)
         tasks, money, board = self._task_books, self._money, board_url(self._home)
-        books = ReportBooks(tasks, records.plans, money, learned, self._roadmap, sent, clean, audit, board)
+        books = ReportBooks(tasks, records.plans, money, learned, self._roadmap, sent, clean, audit, board, heard)
         rules = deployment.rules if deployment else DeployRules()
         days = DeployDays(
             records.deploys, records.journal, rules, self._clean, partial(subjects, self._code.mirror.path)

@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,9 +27,10 @@ from sisimpur.shared.system.paths import Home
 
 if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.agents.orchestrator.board.plan_approval import PlanApprovals
+    from sisimpur.agents.orchestrator.board.snapshot import Snapshot
     from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
     from sisimpur.agents.orchestrator.goals.standing import GoalBooks
-    from sisimpur.agents.orchestrator.inbox.answers import GoalAnswers
+    from sisimpur.agents.orchestrator.inbox.answers import GoalAnswers, PlanAnswers
     from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
     from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
     from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
@@ -94,6 +96,25 @@ class Records:
         from sisimpur.agents.orchestrator.board.plan_approval import PlanApprovals
 
         return PlanApprovals(self.settings.policy.approve.rule, self.plans.plan, self.clock.now)
+
+    def snapshot(self, shown: AbstractSet[str] | None = None) -> Snapshot:
+        """Read the tasks as they lie in their folders, and what the database says of them.
+
+        `shown`: those that are over and read nevertheless; None: all.
+        """
+        from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, load_snapshot
+
+        limits = self.settings.policy.attempts.limits
+        facts = BoardFacts(self.wanted(), limits, unapproved=self.approvals.waiting, shown=shown)
+        return load_snapshot(self.store, self.journal, facts)
+
+    @cached_property
+    def plan_answers(self) -> PlanAnswers:
+        from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, PlanAnswers
+        from sisimpur.shared.store.task_records import Waivers
+
+        answers = OwnerAnswers(self.store, self.gates, self.clock, self.journal)
+        return PlanAnswers(lambda: self.snapshot().board, Waivers(self.db), answers)
 
     @cached_property
     def ledger(self) -> Ledger:

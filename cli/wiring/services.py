@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from sisimpur.agents.orchestrator.board.session import Session
     from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
     from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
-    from sisimpur.shared.outlets.relay import Relay
+    from sisimpur.shared.outlets.cloud_event import Stream
+    from sisimpur.shared.outlets.relay import Feed, Relay
 
 
 def services(records: Records) -> Sequence[Notifier]:
@@ -60,10 +61,16 @@ def channel_inbox(
     from sisimpur.shared.notify.discord_channel import DiscordChannel
 
     rules, secrets, channel = records.settings.policy.discord, records.settings.secrets, None
-    if not _lacking(records.settings):
+    if is_heard(records.settings):
         channel = DiscordChannel(secrets.get("DISCORD_BOT_TOKEN"), rules.channel, secrets.get("DISCORD_API_URL"))
     owners = frozenset(rules.owners)
-    return ChannelInbox(channel, owners, commits, answers, records.goal_answers, records.spending, session, clean)
+    goals, plans = records.goal_answers, records.plan_answers
+    return ChannelInbox(channel, owners, commits, answers, goals, plans, records.spending, session, clean)
+
+
+def is_heard(settings: Settings) -> bool:
+    """Whether what the owner writes in his Discord channel is read."""
+    return not _lacking(settings)
 
 
 def listens(settings: Settings) -> str:
@@ -90,12 +97,17 @@ def _hosts(settings: Settings, board: str) -> tuple[str, ...]:
 def relay_of(records: Records) -> Relay:
     """Return what brings events to others."""
     from sisimpur.shared.outlets.outlet import OutletBook
-    from sisimpur.shared.outlets.relay import Relay
+    from sisimpur.shared.outlets.relay import EventFeed, Relay
+    from sisimpur.shared.outlets.spans import SpanFeed
 
     target, hide = records.settings.target, records.settings.secrets.to_hide
     clean = Outgoing(hide, target.file.allow_secrets).clean
     source = f"/sisimpur/{target.name}"
-    return Relay(records.outlets, OutletBook(records.db), records.audit, records.clock, source, clean)
+    feeds: dict[Stream, Feed] = {
+        "audit": EventFeed(records.audit, source, clean),
+        "runs": SpanFeed(records.db, source, clean),
+    }
+    return Relay(records.outlets, OutletBook(records.db), feeds, records.clock, clean)
 
 
 # --- the web, for the Researcher -----------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from sisimpur.shared.config.settings_part import (
     SettingsPart,
     Zone,
     checked_name,
+    headers_of,
 )
 from sisimpur.shared.config.settings_policy import PolicyFile
 from sisimpur.shared.model.errors import Misconfigured, TeamError
@@ -56,6 +57,8 @@ SECRETS = (
     "EVENTS_WEBHOOK_URL",
     "EVENTS_WEBHOOK_SECRET",
     "EVENTS_REDIS_URL",
+    "EVENTS_OTLP_URL",
+    "EVENTS_OTLP_HEADERS",
 )
 ADDRESSES = (
     "ANTHROPIC_BASE_URL",
@@ -140,6 +143,10 @@ class Secrets(SettingsPart):
         return (self.get("GITHUB_API_URL") or GITHUB).rstrip("/")
 
     @property
+    def otlp_headers(self) -> Mapping[str, str]:
+        return headers_of(self.get("EVENTS_OTLP_HEADERS"))
+
+    @property
     def to_hide(self) -> dict[str, str]:
         """Name -> value of everything that may not appear in any text that leaves."""
         secret = {name: self.get(name) for name in self.values if name not in ADDRESSES}
@@ -149,7 +156,7 @@ class Secrets(SettingsPart):
         for name in ("PACKAGE_INDEX_URL", "EVENTS_REDIS_URL"):
             password = urlsplit(self.get(name)).password
             several |= {f"{name}'s password": unquote(password)} if password else {}
-        return secret | several
+        return secret | several | {f"EVENTS_OTLP_HEADERS' {name}": value for name, value in self.otlp_headers.items()}
 
 
 class Settings(SettingsPart):
@@ -240,6 +247,9 @@ def _check_events(found: Mapping[str, str]) -> None:
         )
     if found["EVENTS_REDIS_URL"] and not found["EVENTS_REDIS_URL"].startswith(("redis://", "rediss://", "unix://")):
         raise Misconfigured("EVENTS_REDIS_URL is no address of a Redis; write it in config/.env as redis://HOST:PORT/0")
+    if not _may_be_called(found["EVENTS_OTLP_URL"]):
+        raise Misconfigured("EVENTS_OTLP_URL is no https address; write it in config/.env as https://HOST:PORT")
+    headers_of(found["EVENTS_OTLP_HEADERS"])
 
 
 def _dotenv(text: str) -> Mapping[str, str | None]:

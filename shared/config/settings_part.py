@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 import zoneinfo
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.token_budget import as_dollars, dollars
+
+HEADER = re.compile(r"[\w-]+", re.ASCII)  # its name
 
 
 class SettingsPart(BaseModel):
@@ -70,3 +74,16 @@ OwnerLogin = Annotated[  # with the account's number, or the one that it is firs
     Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?(#[1-9][0-9]{0,14})?$", examples=["octocat"]),
 ]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def headers_of(text: str) -> dict[str, str]:
+    """`name=value,other=value`, as OpenTelemetry's own programs read it. Misconfigured: it is not."""
+    found = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, value = (one.strip() for one in part.partition("="))
+        if not (HEADER.fullmatch(name) and value.isascii() and unquote(value).isprintable()):
+            raise Misconfigured(
+                "EVENTS_OTLP_HEADERS names no headers; write it in config/.env as NAME=VALUE,NAME=VALUE"
+            )
+        found[name.lower()] = unquote(value)
+    return found

@@ -109,6 +109,11 @@ class Comment:
     edited: bool = False  # its text was changed after it was written, by whomever, as far as lists say it
     node: str = ""  # what to ask for by, where lists do not say it
     author_id: int = 0  # as of an issue
+    changed: datetime | None = None  # when its text last was, as far as lists say it
+
+    @property
+    def newest(self) -> datetime:
+        return max(self.at, self.changed or self.at)
 
 
 @dataclass(frozen=True)
@@ -167,6 +172,10 @@ FORGE_PROBLEMS = (PullNotReady, Misconfigured, ForgeRefused, RateLimited, ForgeU
 
 
 class Forge(Protocol):
+    @property
+    def address(self) -> str:
+        """Where a browser finds the repository, `https://HOST/OWNER/NAME`; empty: nowhere."""
+
     def whoami(self) -> str:
         """The account's login; only what it wrote itself is believed."""
 

@@ -87,6 +87,7 @@ class GitHubForge:
         )
         self._reviewer = self._second or self._team
         self._pulls = Pulls(self._team, clock)
+        self._web = access.url.removesuffix("/").removesuffix("/api/v3").replace("://api.", "://", 1)
         self._default_branch = ""
 
     def __repr__(self) -> str:
@@ -97,6 +98,10 @@ class GitHubForge:
         return tuple(findings(self._team, self._second, branch))
 
     # -- reading ----------------------------------------------------------------------------------------------
+
+    @property
+    def address(self) -> str:
+        return f"{self._web}/{self._team.repository}"
 
     def whoami(self) -> str:
         return self._team.login()

@@ -165,6 +165,7 @@ class RawComment:
             edited=not self.path and self.updated_at > self.created_at,
             node=self.node_id if self.path else "",
             author_id=(self.user or GHOST).id,
+            changed=self.updated_at,
         )
 
 

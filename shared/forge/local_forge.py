@@ -53,6 +53,7 @@ class LocalForge:
     """
 
     opens: type[Repository] = Repository  # who answers for its commits
+    address = ""  # no browser finds it
 
     def __init__(
         self,

@@ -203,11 +203,11 @@ class LlmClient:
     models: Mapping[str, ModelChoice]
     clock: Clock
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         """Ask the model of `run.agent` -> what it says, as an `answer`. Errors: see the module.
 
         `kept`: where beginnings of `user` end (characters, rising, before its end) with which another question of the
-        next or last five minutes begins too.
+        next or last five minutes begins too. `least`: tokens that the answer is given room for, whatever others needed.
         """
         choice = self.models.get(run.agent)
         if choice is None:
@@ -219,7 +219,7 @@ class LlmClient:
         if before is not None:
             with suppress(Refused):  # an older program understood it
                 return read(form, before)
-        asking.fit(self.meter.longest(run.agent, choice.model))
+        asking.fit(self.meter.longest(run.agent, choice.model), least)
         with self._line(run, choice) as call:
             text, value = asking.answer(call, lambda text: read(form, text))
             self.replies.keep(key, text, self.clock.now())
@@ -268,9 +268,9 @@ class _Asking:
         self._lengthened = self._declined = False
         self._away: ModelAway | None = None  # the model before this one
 
-    def fit(self, longest: int) -> None:
+    def fit(self, longest: int, least: int) -> None:
         """Give the answer the room that such answers need."""
-        self._question = replace(self._question, max_tokens=room(longest, self._most))
+        self._question = replace(self._question, max_tokens=room(longest, self._most, least))
 
     def answer(self, call: Callable[[ModelQuestion], Outcome], read: Callable[[str], T]) -> tuple[str, T]:
         """The text and what it means."""

@@ -37,7 +37,7 @@ class Prompt:
 class Asker(Protocol):
     """Anything that answers a prompt in the form that is asked for."""
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         """`kept`: see LlmClient.ask, which is the one that asks a model; its errors, too."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
@@ -51,6 +51,15 @@ class Change:
     binary: bool = False  # holds a NUL byte, or is not UTF-8
     emptied: bool = False  # had content, has none
     added_lines: tuple[tuple[int, str], ...] = ()  # number in the new file, text
+    also: tuple[str, ...] = ()  # paths by which the old tree's links lead to it
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.path, *self.also)
+
+    def is_one_of(self, patterns: Iterable[str]) -> bool:
+        """Whether one covers it, by whatever path it is reached."""
+        return any(matches(name, patterns) for name in self.names)
 
     @property
     def becomes_executable(self) -> bool:
@@ -110,7 +119,9 @@ def package_marks(named: Iterable[str]) -> frozenset[str]:
 
 def _of_one(change: Change, scope: Scope) -> str | None:
     """Say what no task may do to a file that it may otherwise touch."""
+    guarded = next((name for name in change.also if matches(name, scope.guards)), "")
     reasons = {
+        f"the owner guards {guarded}, which is a link to it": bool(guarded),
         "it is deleted, but the task does not name it": change.kind == "deleted" and change.path not in scope.files,
         "it is a symbolic link": change.is_link,
         "it became executable": change.becomes_executable,
@@ -302,25 +313,27 @@ OWN = (  # this program as its own target: its rules, and what holds money, keys
     ),
 )
 
-PROTECTED = (
-    *CI,
-    *BOTS,
-    *GIT,
-    *AGENTS,
-    *SECRETS,
-    *TESTS,
-    *CHECKS,
-    *PYTHON_START,
-    *RUNNERS,
-    *DEPENDENCIES,
-    *BUILD,
-    *DATA,
-    *SETTINGS,
-    *DEPLOY,
-    *STARTS,
-    *OTHERS,
-    *OWN,
-)
+NEEDS_OWNER: Mapping[str, tuple[str, ...]] = {  # what it is, in a word, and which paths
+    "checks of others": (*CI, *BOTS),
+    "git and agents": (*GIT, *AGENTS),
+    "keys and data": SECRETS,
+    "how tests run": (*TESTS, *CHECKS, *PYTHON_START, *RUNNERS),
+    "dependencies": DEPENDENCIES,
+    "build and deploy": (*BUILD, *DEPLOY, *STARTS),
+    "database and settings": (*DATA, *SETTINGS),
+    "other languages' tools": OTHERS,
+    "this program's rules": OWN,
+}
+PROTECTED = tuple(pattern for patterns in NEEDS_OWNER.values() for pattern in patterns)
+FOREIGN_KIND, OWNERS_LIST = "tests in other languages", "the owner's own list"
+
+
+def why_owner(path: str, patterns: Iterable[str] = ()) -> str:
+    """Which kind of path it is, if a change of its text needs the owner's approval; empty: it does not."""
+    if matches(path, patterns):
+        return OWNERS_LIST
+    kind = next((kind for kind, listed in NEEDS_OWNER.items() if matches(path, listed)), "")
+    return kind or (FOREIGN_KIND if is_foreign_test(path) else "")
 
 
 def usually_holds_keys(path: str) -> bool:
@@ -331,7 +344,7 @@ def usually_holds_keys(path: str) -> bool:
 def needs_owner(changes: Iterable[Change], patterns: Iterable[str] = ()) -> tuple[str, ...]:
     """The changed paths that need the owner's approval; `patterns`: the target's own list besides the built-in one."""
     listed = (*PROTECTED, *patterns)
-    return tuple(change.path for change in changes if _is_unusual(change) or matches(change.path, listed))
+    return tuple(change.path for change in changes if _is_unusual(change) or change.is_one_of(listed))
 
 
 def _is_unusual(change: Change) -> bool:

@@ -19,7 +19,7 @@ Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipp
 LONGEST_NAME = 200  # characters of a test's name that are told
 Remedy = Literal["correct", "write tests", "ask owner"]
 
-# What asks for tests: a change that shows nothing, and one that is to alter nothing.
+FAILS, NO_EVIDENCE = "a test fails", "no evidence"
 OLD_FAILS, EDGE = "an old test fails on the new code", "an edge is not tested"
 UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
 
@@ -57,9 +57,8 @@ class Failure:
 class SuiteRun:
     """The target's tests, run once on one set of files. Ids are the runner's own (`tests/test_a.py::test_b`).
 
-    `end` is "finished", or why there is no whole report: "timed out", "memory", "processes", "disk", "output",
-    "no report", "crashed" ... `covered`: per cent of all executable lines. `uncovered`: lines, by file, of the files
-    that were asked about; `executable`: how many of these there are.
+    `end` is "finished", or why there is no whole report ("timed out", "memory" ...). `covered`: per cent of executable
+    lines. `uncovered`: lines of the files that were asked about; `executable`: how many. `cpu`: seconds of processors.
     """
 
     end: str
@@ -67,6 +66,7 @@ class SuiteRun:
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
     seconds: float = 0.0
+    cpu: float = 0.0
     output: str = ""  # head and tail of what was printed
     digest: str = ""  # SHA-256 of the report
     covered: float | None = None

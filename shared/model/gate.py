@@ -135,9 +135,10 @@ class SendBack:
 
 @dataclass(frozen=True)
 class Fail:
-    """Give it up: no further attempt can help."""
+    """Give it up: no further attempt can help. `said`: the coder's words against what was found, for the planner."""
 
     why: str
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -301,10 +302,13 @@ def _merge(found: ReviewState) -> Step:
 
 
 def _back(by: Literal["tests", "review"], found: ReviewState) -> Step:
-    """The same tree with the same failures and findings once more: nothing will come of a further round."""
-    if fingerprint(found.evidence, found.reviewed) in found.fingerprints:
-        return Fail("the correction gave exactly the same result as before")
-    return SendBack(by)
+    """The same tree with the same failures and findings once more: nothing will come of a further round.
+
+    Where the coder has said that what fails is none of its doing, its tests have run once more since.
+    """
+    if fingerprint(found.evidence, found.reviewed) not in found.fingerprints:
+        return SendBack(by)
+    return Fail("the correction gave exactly the same result as before", found.contradicted if by == "tests" else "")
 
 
 def reasons(found: ReviewState, policy: Policy) -> tuple[str, ...]:

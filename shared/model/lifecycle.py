@@ -92,6 +92,7 @@ TRANSITIONS: dict[tuple[State, Event], Transition] = {
     (S.IN_PROGRESS, E.WITHDRAWN): Transition(S.BACKLOG, "zero"),
     (S.IN_REVIEW, E.RED): Transition(S.BACKLOG),
     (S.IN_REVIEW, E.CHANGES): Transition(S.BACKLOG),
+    (S.IN_REVIEW, E.FUTILE): Transition(S.BACKLOG),
     (S.IN_REVIEW, E.REFRESHED): Transition(S.IN_PROGRESS, "plus one"),
     (S.IN_REVIEW, E.GOAL_REMOVED): Transition(S.FAILED),
     (S.IN_REVIEW, E.EXHAUSTED): Transition(S.FAILED),
@@ -311,8 +312,7 @@ def waits_for(card: Card, board: Board) -> str:
 def awaited(card: Card, board: Board) -> tuple[str, ...]:
     """The tasks that it waits for now: those whose change it needs first, then those that have their turn before it.
 
-    A turn is over when its task is, or waits for the owner: no day stands still for his word. A change is there when
-    its task is completed. What he has waived is not waited for.
+    A turn is over when its task is, or waits for the owner; a change is there when it is completed. Waived: not waited.
     """
     if card.spec is None:
         return ()

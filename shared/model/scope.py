@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 LONGEST_PATH = 400  # bytes
+MOST_NAMES = 200  # of one file, by links that lead to folders around themselves
+# Letters of other scripts that nobody tells from Latin ones, then what looks like a slash; a dot above goes.
+LETTERS = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u03bf\u03bd\u0131"
+ALIKE = str.maketrans(f"{LETTERS}\u2044\u2215\u29f8", "aeopcyxijshdqwovi///", "\u0307")
 HIDDEN_FROM_MACOS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # its file system drops these
 
 
@@ -18,24 +22,31 @@ HIDDEN_FROM_MACOS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]"
 def matches(path: str, patterns: Iterable[str]) -> str | None:
     """The first pattern that covers `path` (relative, with slashes), or None. A folder covers what is in it.
 
-    Without regard to case and to how an accent is composed: on some file systems `.GitHub` is `.github`.
+    Both are folded: on some file systems `.GitHub` is `.github`.
     """
     return _first(path, tuple(patterns))
 
 
 @lru_cache(maxsize=100_000)  # the same lists are asked about the same files, again and again
 def _first(path: str, patterns: tuple[str, ...]) -> str | None:
-    whole = unicodedata.normalize("NFC", path)
+    whole = folded(path)
     if (glance := _glance(patterns)) and not glance.search(whole):
         return None
     parts = whole.split("/")
-    return next((pattern for pattern in patterns if _covers(unicodedata.normalize("NFC", pattern), parts)), None)
+    return next((pattern for pattern in patterns if _covers(folded(pattern), parts)), None)
+
+
+def folded(text: str) -> str:
+    """What two names share that a file system or a reader takes for one: no capitals, \u00df as ss, look-alikes."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).translate(ALIKE)
 
 
 @lru_cache(maxsize=256)
 def _glance(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
     """What must stand in every path that one of them covers: most of very many paths are done with at once."""
-    words = [unicodedata.normalize("NFC", one).strip("/").split("/") for one in patterns]
+    words = [folded(one).strip("/").split("/") for one in patterns]
     telling = [max((word for word in some if set(word) - {"*"}), key=len, default="") for some in words]
     if not all(telling):
         return None
@@ -119,6 +130,20 @@ def _members(inside: str) -> str:
 
 
 # --- paths ---------------------------------------------------------------------------------------------------
+
+
+def other_names(path: str, links: Mapping[str, str]) -> tuple[str, ...]:
+    """By which the tree's links lead to the same file. `links`: where each lies -> where it leads ("": to the top)."""
+    found = new = {path}
+    while new and len(found) < MOST_NAMES:
+        new = {
+            f"{link}/{name[len(to) :].lstrip('/')}".rstrip("/")
+            for link, to in links.items()
+            for name in new
+            if f"{name}/".startswith(f"{to}/" if to else "") and not f"{name}/".startswith(f"{link}/")
+        } - found
+        found = found | new
+    return tuple(sorted(found - {path}))
 
 
 def is_plain_path(path: str) -> bool:

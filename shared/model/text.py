@@ -161,6 +161,11 @@ ACTS = (
 )
 
 
+DOTS = r"[/\\](?:\.|%2[eE]){1,2}(?=[/\\?#)\s]|\Z)"  # a step that a browser takes upwards
+# Behind the name of a host, or of a place there: the address ends in sight, and leads nowhere else.
+WITHIN = rf"(?=[/)\s]|\Z)(?=[^\s)]{{0,1000}}(?:[\s)]|\Z))(?![^\s)]{{0,1000}}{DOTS})"
+LEAVES = re.compile(DOTS)
+RELATIVE = re.compile(r"\]\((?:\./)?([\w.~%+,@=-]+(?:/[\w.~%+,@=-]*)*(?:#[\w.-]*)?)\)")  # no scheme, no host
 COMMAND = re.compile(r"^([ \t]*)/(?=\w)", re.MULTILINE)  # /merge, at the begin of a line
 HTML, IMAGE = re.compile(r"<(?=[A-Za-z/!?])"), re.compile(r"!(?=\[)")
 
@@ -194,6 +199,32 @@ def defuse(markdown: str, hosts: Collection[str] = ()) -> str:
     return COMMAND.sub(r"\1\\/", defused_line(markdown, hosts))
 
 
+def with_links(markdown: str, home: str, shown: str = "") -> str:
+    """The text with links into the owner's own repository that work where it is shown.
+
+    `home`: the repository's address at its forge; empty: it has none, and nothing changes. `shown`: the branch or
+    commit whose files a relative link means.
+    """
+    if not home.startswith("https://"):
+        return markdown
+    to = f"{home}/blob/{shown or 'HEAD'}/"
+    return RELATIVE.sub(lambda found: f"]({to}{found[1]})" if not LEAVES.search(f"/{found[1]}") else found[0], markdown)
+
+
+def own_place(home: str) -> tuple[str, ...]:
+    """What `hosts` of defuse() is told, so that links into this repository stay; none: it has no address."""
+    return (home.removeprefix("https://"),) if home.startswith("https://") else ()
+
+
+def with_own_links(defused: str, home: str) -> str:
+    """A defused text in which links into this repository work again."""
+    for place in own_place(home):
+        ours = rf"{re.escape(place)}{WITHIN}"
+        defused = re.sub(rf"\bhttps\[:\](?=//{ours})", "https:", defused)
+        defused = re.sub(rf"\] (?=\(https://{ours})", "]", defused)
+    return defused
+
+
 def as_written(text: str) -> str:
     """The owner's words in the owner's own file, letter by letter; only no editor makes a page of them."""
     return IMAGE.sub("!" + BREAK, HTML.sub("<" + BREAK, text))
@@ -220,7 +251,7 @@ def defused_line(markdown: str, hosts: Collection[str] = ()) -> str:
 
 def _listed(hosts: Iterable[str]) -> str:
     """An expression for any of them, whole."""
-    return rf"(?:{'|'.join(found)})(?=[/)\s]|\Z)" if (found := [re.escape(host) for host in hosts]) else "(?!)"
+    return rf"(?:{'|'.join(found)}){WITHIN}" if (found := [re.escape(host) for host in hosts]) else "(?!)"
 
 
 def _plain(hosts: Iterable[str]) -> Iterator[str]:

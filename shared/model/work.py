@@ -250,6 +250,7 @@ class PlanOrder:
     guards: tuple[Guard, ...] = ()
     notes: tuple[Remark, ...] = ()
     allow: tuple[str, ...] = ("**",)  # patterns: what tasks may touch
+    protected: tuple[str, ...] = ()  # patterns of the owner's own list: a change of such a path waits for him
     depth: int = 3  # the longest chain of tasks that depend on each other
     lessons: tuple[str, ...] = ()  # of earlier work, one line each: data
     environment: tuple[str, ...] = ()  # what the target's environment is and cannot do, one line each

@@ -25,6 +25,7 @@ from sisimpur.shared.store.database import Database
 
 KEPT = timedelta(minutes=5)  # since its last use
 ENOUGH = 8  # calls that say something
+ENOUGH_ANSWERS = 5  # of an agent, that say how long the next one may be: among few there may be no long one
 BYTES_PER_TOKEN = 4  # of plain text: a guess, on the side of fewer tokens
 LEAST, LEAST_OF_SMALL = 1_024, 4_096  # tokens: a shorter beginning is not kept, and no error says so
 
@@ -186,9 +187,12 @@ class LedgerSavings:
     # --- room for an answer
 
     def longest(self, agent: str, model: str) -> int:
-        """Return the tokens of the longest of an agent's newest answers by a model; 0: there is none."""
+        """Return the tokens of the longest of an agent's newest answers by a model; 0: there are too few.
+
+        One that was cut counts with the room that it had: what comes after it gets more.
+        """
         row = self._db.row(
-            f"""select coalesce(max(output), 0) as longest from (select output from calls
+            f"""select iif(count(*) < {ENOUGH_ANSWERS}, 0, max(output)) as longest from (select output from calls
                 where agent = ? and +model = ? and +state = 'settled'
                     and id > (select max(id) from calls) - {RECENT} order by id desc limit {MOST_CALLS})""",  # noqa: S608
             (agent, model),

@@ -117,12 +117,13 @@ class Ask:
 LEAST_ROOM, TIMES = 4_000, 3  # tokens, and how much longer than any before an answer may be
 
 
-def room(longest: int, most: int) -> int:
+def room(longest: int, most: int, least: int = 0) -> int:
     """Choose `max_tokens` of a call: `most` is the owner's; `longest` the longest of such answers so far, 0: unknown.
 
-    What is reserved for an answer is kept from all other calls. One that does not fit is asked for again with `most`.
+    `least`: what the question itself asks for, however short the answers to others were. What is reserved for an
+    answer is kept from all other calls. One that does not fit is asked for again with `most`.
     """
-    return min(most, max(LEAST_ROOM, TIMES * longest)) if longest else most
+    return min(most, max(LEAST_ROOM, least, TIMES * longest)) if longest else most
 
 
 # --- what the caps allow -------------------------------------------------------------------------------------

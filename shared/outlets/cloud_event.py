@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sisimpur.shared.record.audit import AuditRow
 from sisimpur.shared.system.outgoing import each_text
 
+Stream = Literal["audit", "runs"]  # what an outlet gets: a row of the audit each, or the spans of a run
 REQUESTS, RESULTS, WORKFLOW, AUDIT = "agent.requests", "agent.results", "workflow.events", "audit.logs"
 RESULT_KINDS = frozenset({"check", "review", "plan"})
 TYPE = "sisimpur."  # before the kind of the row
@@ -19,7 +20,10 @@ BEGIN = '{"specversion":"1.0",'  # of each event's text
 
 @dataclass(frozen=True)
 class CloudEvent:
-    """`id`: the row's number, so that a reader knows what it has seen. `channel`: its own, besides AUDIT for all."""
+    """`id`: the row's number, so that a reader knows what it has seen. `channel`: its own, besides AUDIT for all.
+
+    Of a run, the text is a list of its spans, and there is no channel.
+    """
 
     id: int
     channel: str

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
-from sisimpur.shared.outlets.cloud_event import BEGIN, CloudEvent
+from sisimpur.shared.outlets.cloud_event import BEGIN, CloudEvent, Stream
 
 FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 LONGEST_LINE = 64 * 1024  # bytes
@@ -16,6 +16,7 @@ LONGEST_LINE = 64 * 1024  # bytes
 
 class EventFile:
     name = "file"
+    stream: Stream = "audit"
 
     def __init__(self, path: Path) -> None:
         self._path = path

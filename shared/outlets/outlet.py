@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from sisimpur.shared.model.text import counted
-from sisimpur.shared.outlets.cloud_event import CloudEvent
+from sisimpur.shared.outlets.cloud_event import CloudEvent, Stream
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
@@ -19,12 +19,20 @@ if TYPE_CHECKING:
     from sisimpur.shared.config.settings import Settings
 
 PORTION = 200  # events that an outlet is given at once
+NEWEST: Mapping[Stream, str] = {
+    "audit": "select coalesce(max(seq), 0) newest from audit where hash <> ''",
+    "runs": "select coalesce(max(id), 0) newest from agent_runs where ended_at is not null",
+}
 
 
 class Outlet(Protocol):
     @property
     def name(self) -> str:
         """How the owner calls it."""
+
+    @property
+    def stream(self) -> Stream:
+        """What it gets."""
 
     @property
     def address(self) -> str:
@@ -61,8 +69,7 @@ class OutletBook:
         self._db = db
 
     def standing(self, outlet: Outlet) -> OutletStanding:
-        sql = "select coalesce(max(seq), 0) newest from audit where hash <> ''"
-        (last,), (taken, since, why) = self._db.rows(sql), self._row(outlet)
+        (last,), (taken, since, why) = self._db.rows(NEWEST[outlet.stream]), self._row(outlet)
         return OutletStanding(outlet.name, taken, max(0, last["newest"] - taken), since, why)
 
     def taken(self, outlet: Outlet) -> int:
@@ -116,3 +123,7 @@ def outlets_of(home: Home, settings: Settings, clock: Clock) -> Iterator[Outlet]
         from sisimpur.shared.outlets.redis_streams import RedisStreams
 
         yield RedisStreams(url)
+    if url := secrets.get("EVENTS_OTLP_URL"):
+        from sisimpur.shared.outlets.otlp import Otlp
+
+        yield Otlp(url, secrets.otlp_headers)

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
-from sisimpur.shared.outlets.cloud_event import AUDIT, CloudEvent
+from sisimpur.shared.outlets.cloud_event import AUDIT, CloudEvent, Stream
 
 PATIENCE = 5.0  # seconds for a connection, and for each piece of an answer
 PIECES = 2  # as long for a portion: an answer may come letter by letter
@@ -23,6 +23,7 @@ INSTALL = "type: .venv/bin/pip install 'redis>=5,<8'"
 
 class RedisStreams:
     name = "redis"
+    stream: Stream = "audit"
 
     def __init__(self, url: str, patience: float = PATIENCE) -> None:
         self._url, self._patience = url, patience

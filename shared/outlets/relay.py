@@ -1,18 +1,18 @@
-"""The audit -> each outlet, in portions, from the last row that it has taken. At least once, and in order.
+"""The audit, or spans of runs -> each outlet, in portions, from the last that it has taken. At least once, in order.
 
 An outlet that is away is asked again later, and later each time. It holds up neither the team nor another outlet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice, takewhile
 
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.schedule import Backoff, failed_again
-from sisimpur.shared.outlets.cloud_event import cloud_event
+from sisimpur.shared.outlets.cloud_event import CloudEvent, Stream, cloud_event
 from sisimpur.shared.outlets.outlet import PORTION, Outlet, OutletBook
 from sisimpur.shared.record.audit import AuditBook
 from sisimpur.shared.system.clock import Clock
@@ -20,17 +20,31 @@ from sisimpur.shared.system.fault import fault_point
 
 MOST_PORTIONS, LONGEST = 25, timedelta(seconds=3)  # of a step, for one outlet
 FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=15)
+Feed = Callable[[int], Iterator[CloudEvent]]
+
+
+@dataclass(frozen=True)
+class EventFeed:
+    """`source`: says whose events these are; `clean`: the filter for outgoing text."""
+
+    audit: AuditBook
+    source: str
+    clean: Callable[[str], str]
+
+    def __call__(self, after: int) -> Iterator[CloudEvent]:
+        """Yield what is sealed after the row with this number."""
+        rows = takewhile(lambda row: row.hash, self.audit.rows(after=after))
+        return (cloud_event(row, self.source, self.clean) for row in rows)
 
 
 @dataclass
 class Relay:
-    """`source`: says whose events these are; `clean`: the filter for outgoing text."""
+    """`feeds`: what comes after the row with a number; `clean`: the filter for outgoing text."""
 
     outlets: Sequence[Outlet]
     book: OutletBook
-    audit: AuditBook
+    feeds: Mapping[Stream, Feed]
     clock: Clock
-    source: str
     clean: Callable[[str], str]
     _rests: dict[str, Backoff] = field(default_factory=dict)  # by the name of an outlet that is away
 
@@ -42,10 +56,10 @@ class Relay:
                 yield from self._give(outlet)
 
     def _give(self, outlet: Outlet) -> Iterator[str]:
-        rows = takewhile(lambda row: row.hash, self.audit.rows(after=self.book.taken(outlet)))
+        new = self.feeds[outlet.stream](self.book.taken(outlet))
         until = self.clock.now() + LONGEST
         for _ in range(MOST_PORTIONS):
-            events = [cloud_event(row, self.source, self.clean) for row in islice(rows, PORTION)]
+            events = [*islice(new, PORTION)]
             if not events or self.clock.now() > until:
                 return
             fault_point("outlet.sending")

@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Sequence
 
 from sisimpur.shared.model.errors import Unavailable
-from sisimpur.shared.outlets.cloud_event import CloudEvent
+from sisimpur.shared.outlets.cloud_event import CloudEvent, Stream
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.http import Http, HttpCall, NoAnswer, is_configured
 
@@ -25,6 +25,7 @@ TIMESTAMP, SIGNATURE = "sisimpur-timestamp", "sisimpur-signature"
 
 class Webhook:
     name = "webhook"
+    stream: Stream = "audit"
 
     def __init__(self, url: str, secret: str, clock: Clock, patience: float = PATIENCE) -> None:
         self._url, self._secret, self._clock, self._patience = url, secret, clock, patience

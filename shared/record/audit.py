@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sisimpur.shared.model.errors import Misconfigured
@@ -17,6 +17,8 @@ SPANS = {"h": "hours", "d": "days", "m": "minutes"}
 MESSAGES = ("notice", "epoch")  # rows that telling the head would add itself, and begins of daemons
 SHORTEST_HEAD = 12  # letters
 ASKED = f"/* read once */ select {', '.join(COLUMNS)}, hash from audit"  # noqa: S608 (our own names)
+
+NEXT = f"{ASKED} where seq > ? order by seq limit ?"
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,20 @@ class AuditBook:
     def check(self) -> AuditHead:
         """Misconfigured: the first row that does not follow from the one before."""
         head, number, unsealed = BEGIN, 0, 0
-        for row in self._pages(0):
-            if row.seq != number + 1:
-                raise _missing(number + 1)
-            if row.hash and unsealed:
-                raise Misconfigured(f"row {unsealed} of the audit has lost its hash; compare with a backup")
-            number = row.seq
-            unsealed = unsealed or (0 if row.hash else number)
-            head = _follows(head, row) if row.hash else head
+        while rows := self._db.rows(NEXT, (number, PAGE)):
+            for row in rows:  # a quarter of a million in a second: nothing is made of a row that follows
+                seq, *texts, hash_ = row
+                if seq != number + 1:
+                    raise _missing(number + 1)
+                if hash_ and unsealed:
+                    raise Misconfigured(f"row {unsealed} of the audit has lost its hash; compare with a backup")
+                number = seq
+                if not hash_:
+                    unsealed = unsealed or number
+                elif sealed(head, seq, texts) == hash_:
+                    head = hash_
+                else:
+                    raise _changed(AuditRow(*row))
         (last,) = self._db.rows("select coalesce(max(seq), 0) n from sqlite_sequence where name = 'audit'")
         if last["n"] > number:
             raise _missing(number + 1)
@@ -108,14 +116,11 @@ def _missing(number: int) -> Misconfigured:
     return Misconfigured(f"row {number} of the audit is missing; compare with a backup")
 
 
-def _follows(head: str, row: AuditRow) -> str:
-    """Return the row's hash."""
-    if sealed(head, astuple(row)[:-1]) != row.hash:
-        raise Misconfigured(
-            f"row {row.seq} of the audit ({row.at}, {row.kind}, {row.subject}) does not follow from the one before: "
-            "it was changed, or one before it; compare with a backup"
-        )
-    return row.hash
+def _changed(row: AuditRow) -> Misconfigured:
+    return Misconfigured(
+        f"row {row.seq} of the audit ({row.at}, {row.kind}, {row.subject}) does not follow from the one before: "
+        "it was changed, or one before it; compare with a backup"
+    )
 
 
 def _moment(at: str, like: datetime) -> datetime:

@@ -6,14 +6,15 @@ They never change, so each is asked of git once while it is remembered, by whoev
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
 from sisimpur.shared.model.change import SUBMODULE, Change
 from sisimpur.shared.model.errors import CommandFailed
+from sisimpur.shared.model.scope import other_names
 from sisimpur.shared.repo.git import LIMIT
-from sisimpur.shared.repo.mirror_tree import TreeEntry, commit_id, contents, utf8
+from sisimpur.shared.repo.mirror_tree import TreeEntry, commit_id, contents, links, tree, utf8
 from sisimpur.shared.repo.objects import Repository
 
 SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
@@ -51,11 +52,12 @@ def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
     trees = _trees(repository, old, new)
 
     def ask() -> tuple[Change, ...]:
+        leads = links(repository, tree(repository, old))
         try:
             rows, patch = _whole(repository, trees)
         except CommandFailed:  # it may be too long by what it takes away
             rows, patch = _parted(repository.git("diff-tree", "--raw", "-p", *CLOSE, *SWITCHES, *trees))
-        return _changed(repository, _rows(rows), patch)
+        return _changed(repository, _rows(rows), patch, leads)
 
     return repository.answers.once(("changed", *trees), ask, _size)
 
@@ -86,7 +88,9 @@ def _trees(repository: Repository, old: str, new: str) -> list[str]:
     return [repository.one(f"{commit_id(sha)}^{{tree}}") for sha in (old, new)]
 
 
-def _changed(repository: Repository, rows: Sequence[_Row], patch: bytes) -> tuple[Change, ...]:
+def _changed(
+    repository: Repository, rows: Sequence[_Row], patch: bytes, leads: Mapping[str, str]
+) -> tuple[Change, ...]:
     added, binary = _added_lines(patch), _binary(repository, rows)
     if len(added) != sum(row.sections for row in rows):
         raise CommandFailed("git diff-tree: its patch is not of the files that it names")
@@ -100,6 +104,7 @@ def _changed(repository: Repository, rows: Sequence[_Row], patch: bytes) -> tupl
             binary=row.path in binary,
             emptied=row.blob_new == EMPTY_BLOB and row.blob_old not in (NO_BLOB, EMPTY_BLOB),
             added_lines=tuple(chain.from_iterable(islice(parts, row.sections))),
+            also=other_names(row.path, leads) if leads else (),
         )
         for row in rows
     )

@@ -7,15 +7,16 @@ at refs/remotes/origin/<branch>, an attempt's commit at refs/attempts/<task>.a<n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sisimpur.shared.model.change import Change, ChangeLimits
-from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
+from sisimpur.shared.model.change import SUBMODULE, Change, ChangeLimits
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, TeamError
 from sisimpur.shared.model.naming import is_agent_branch
-from sisimpur.shared.repo import mirror_commits, mirror_tree
+from sisimpur.shared.repo import mirror_commits, mirror_tree, submodules
 from sisimpur.shared.repo.differences import changed, diff
 from sisimpur.shared.repo.git import LIMIT, WHERE, Remote, explain, remove_stale_locks, telling_line, try_git
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased, is_ancestor
@@ -49,6 +50,7 @@ class Mirror:
         self.path = path
         self.remote = remote
         self.repository = opens(path)
+        self._lacking: dict[str, str] = {}  # submodules that could not be fetched -> why
 
     def close(self) -> None:
         """End the git that is kept; whoever asks on starts another."""
@@ -91,6 +93,14 @@ class Mirror:
         done = self.repository.try_git("fetch", *options, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
         if done.code:
             raise self._cannot_fetch(branch, done)
+        if sha := self.head(branch):
+            self._bring_submodules(sha)
+
+    def _bring_submodules(self, sha: str) -> None:
+        """What cannot be had now is left alone, and asked for again with the next fetch."""
+        with suppress(TeamError):  # a tree that nobody here can read is refused where it is laid out
+            found = submodules.submodules(self.repository, self.tree(sha), sha, self.remote)
+            self._lacking = dict(submodules.bring(self.repository, found, self.remote))
 
     def head(self, branch: str) -> str | None:
         """The commit that the last fetch saw; None: never fetched."""
@@ -235,9 +245,39 @@ class Mirror:
         """
         mirror_tree.check_out(self.repository, self.tree(sha), target, limits or ChangeLimits(), whole)
 
+    def check_out_all(self, sha: str, target: Path, limits: ChangeLimits | None = None, whole: bool = False) -> None:
+        """As check_out, with the files of submodules that are here: to run it, never to commit what lies there."""
+        entries, _ = self._with_submodules(sha, limits or ChangeLimits())
+        mirror_tree.check_out(self.repository, entries, target, limits or ChangeLimits(), whole)
+
     def laid_out(self, sha: str, limits: ChangeLimits | None = None) -> mirror_tree.Laid:
-        """(the files that a check-out writes, path -> why of what it leaves alone). Refused: it writes nothing."""
-        return mirror_tree.laid_out(self.repository, self.tree(sha), limits or ChangeLimits())
+        """(the files that check_out_all writes, path -> why of what it leaves alone). Refused: it writes nothing."""
+        entries, problem = self._with_submodules(sha, limits or ChangeLimits())
+        laid, left = mirror_tree.laid_out(self.repository, entries, limits or ChangeLimits())
+        return laid, {**left, **self._why_no_files(sha, left, problem or "it was not fetched yet")}
+
+    def _with_submodules(self, sha: str, limits: ChangeLimits) -> tuple[Sequence[TreeEntry], str]:
+        """The files of a commit with those of its submodules; without any of these if no box can take them, and why."""
+        own = self.tree(sha)
+        every = submodules.with_submodules(self.repository, own)
+        if every is own:
+            return own, ""
+        try:
+            mirror_tree.laid_out(self.repository, every, limits)
+        except Refused as problem:
+            return own, str(problem)
+        return every, ""
+
+    def _why_no_files(self, sha: str, left: Mapping[str, str], usual: str) -> dict[str, str]:
+        """Why a submodule that is left alone has no files here."""
+        found = submodules.submodules(self.repository, self.tree(sha), sha, self.remote)
+        whys = {one.path: one.why or self._lacking.get(one.path, usual) for one in found}
+        return {path: f"{left[path]}: {why}" for path, why in whys.items() if path in left}
+
+    def submodules(self, sha: str) -> tuple[str, ...]:
+        """The paths of those whose files a check-out of all holds."""
+        left = self.laid_out(sha)[1]
+        return tuple(one.path for one in self.tree(sha) if one.mode == SUBMODULE and one.path not in left)
 
     def write_out(self, entries: Sequence[TreeEntry], target: Path, limits: ChangeLimits | None = None) -> None:
         """Write some files of a commit, as check_out does with all of them."""

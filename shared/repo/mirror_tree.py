@@ -9,6 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -102,6 +103,17 @@ def left_alone(repository: Repository, entries: Sequence[TreeEntry], limits: Cha
         except Refused:
             left[entry.path] = f"a symbolic link that leads out of the tree ({os.fsdecode(data)[:100]!r})"
     return left
+
+
+def links(repository: Repository, entries: Sequence[TreeEntry]) -> dict[str, str]:
+    """Path of a symbolic link -> path that it leads to in the tree ("": its top); none that leads out of it."""
+    found = {}
+    for entry, data in contents(repository, (one for one in entries if one.mode == LINK)):
+        with suppress(Refused):
+            beside = os.path.join(os.path.dirname(entry.path), checked_link(entry.path, os.fsdecode(data)))
+            leads_to = os.path.normpath(beside)
+            found[entry.path] = "" if leads_to == "." else leads_to
+    return found
 
 
 def _unfit_for_boxes(entry: TreeEntry, limits: ChangeLimits) -> str:

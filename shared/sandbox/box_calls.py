@@ -51,6 +51,8 @@ REFUSED = numbered(
     # where memory lies
     "get_mempolicy 239 236, set_mempolicy 238 237, set_mempolicy_home_node 450 450, mbind 237 235, "
     "migrate_pages 256 238, move_pages 279 239, "
+    # memory that no process has and nobody counts: 32,000 queues
+    "msgget 68 186, "
     # what nobody uses any more
     "uselib 134 -, ustat 136 -, sysfs 139 -, _sysctl 156 -, create_module 174 -, get_kernel_syms 177 -, "
     "query_module 178 -, getpmsg 181 -, putpmsg 182 -, afs_syscall 183 -, tuxcall 184 -, security 185 -, vserver 236 -"
@@ -59,6 +61,9 @@ ONLY: Only = {
     "socket": ((41, 198), (1, 2, 10, 16), EAFNOSUPPORT),  # unix, IPv4, IPv6, netlink: which addresses have I?
     "personality": ((135, 92), (0, 8, 0x20000, 0x20008, 0xFFFFFFFF), EPERM),
 }
+# As msgget, but databases need a little of it: the most that the second argument may be. A box has 4,096 pieces of
+# shared memory and 32,000 sets of semaphores at most, so some 70 MB of each are left.
+AT_MOST: Mapping[str, tuple[Numbers, int]] = {"shmget": ((29, 194), 16_384), "semget": ((64, 190), 32)}
 CLONE: Numbers = (56, 220)
 NAMESPACES = 0x7E020000  # the flags of clone that ask for one
 CLONE3 = 435  # hides its flags: told as a call that does not exist, so the C library takes clone
@@ -67,7 +72,7 @@ CLONE3 = 435  # hides its flags: told as a call that does not exist, so the C li
 
 LOAD, IF_EQUAL, IF_ABOVE, IF_AT_LEAST, IF_ANY, RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x06
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in what the filter is shown
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24  # offsets in what the filter is shown
 X32 = 0x40000000  # another numbering of the same calls
 
 
@@ -77,6 +82,8 @@ def box_filter(machine: str) -> bytes:
     steps = [*_if_number(CLONE3, ERROR | ENOSYS), *_without(CLONE[column])]
     for first, last in UNKNOWN[machine]:
         steps += _if_between(first, last, ERROR | ENOSYS)
+    for numbers, most in AT_MOST.values():
+        steps += _at_most(numbers[column], most)
     return program(machine, REFUSED.values(), ONLY, steps)
 
 
@@ -106,6 +113,13 @@ def _if_between(first: int, last: int, answer: int) -> Iterator[bytes]:
 def _without(clone: int | None) -> Iterator[bytes]:
     """No namespace of its own; then all is said of this call."""
     yield from (_step(IF_EQUAL, clone or 0, 0, 4), _step(LOAD, FIRST_ARGUMENT), _step(IF_ANY, NAMESPACES, 0, 1))
+    yield from (_step(RETURN, ERROR | EPERM), _step(RETURN, ALLOW))
+
+
+def _at_most(number: int | None, most: int) -> Iterator[bytes]:
+    """An argument has 64 bits, of which one half is seen at a time."""
+    yield from (_step(IF_EQUAL, number or 0, 0, 6), _step(LOAD, SECOND_ARGUMENT + 4), _step(IF_EQUAL, 0, 0, 2))
+    yield from (_step(LOAD, SECOND_ARGUMENT), _step(IF_ABOVE, most, 0, 1))
     yield from (_step(RETURN, ERROR | EPERM), _step(RETURN, ALLOW))
 
 

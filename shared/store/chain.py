@@ -5,12 +5,12 @@ Triggers write the rows, in the transaction of the fact (schema/0035_audit.sql).
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import sha256
+from json.encoder import encode_basestring_ascii as quoted
 
 TABLE = "audit"
 COLUMNS = ("seq", "at", "kind", "actor", "via", "subject", "commit_id", "detail")
@@ -31,20 +31,22 @@ def heard_by(via: str) -> Iterator[None]:
         _heard_by.reset(before)
 
 
-def sealed(before: str, row: tuple[object, ...]) -> str:
-    """Return the hash of a row, in the order of COLUMNS, after the one with the hash `before`."""
-    return sha256(before.encode() + json.dumps(row, separators=(",", ":")).encode()).hexdigest()
+def sealed(before: str, seq: int, texts: Sequence[str]) -> str:
+    """Return the hash of a row after the one with the hash `before`: of that and the row as a JSON array.
+
+    `texts`: all of COLUMNS but the first. Written by hand, since an encoder takes five times as long for a row.
+    """
+    return sha256(f"{before}[{seq},{','.join(map(quoted, texts))}]".encode()).hexdigest()
 
 
 def seal(db: sqlite3.Connection, is_daemon: bool) -> None:
     """Seal the rows of this transaction, and those that a plain connection has written since the last one."""
     head = ""
-    for *row, before in db.execute(UNSEALED).fetchall():
-        head = head or before or BEGIN
-        actor = row[3] or ("team" if is_daemon else "owner")
-        via = _via(actor, is_daemon)
-        head = sealed(head, (*row[:3], actor, via, *row[5:]))
-        db.execute("update audit set actor = ?, via = ?, hash = ? where seq = ?", (actor, via, head, row[0]))
+    for seq, at, kind, actor, _, *rest, before in db.execute(UNSEALED).fetchall():
+        who = actor or ("team" if is_daemon else "owner")
+        via = _via(who, is_daemon)
+        head = sealed(head or before or BEGIN, seq, (at, kind, who, via, *rest))
+        db.execute("update audit set actor = ?, via = ?, hash = ? where seq = ?", (who, via, head, seq))
 
 
 def _via(actor: str, is_daemon: bool) -> str:

@@ -28,6 +28,7 @@ READS = ("select ", "with ")
 WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
 SCHEMA_TABLE = "sqlite_master"  # who writes it makes or changes a table
 MOST_ANSWERS = 5000
+DAMAGED = "Could not decode"  # so Python complains of a text that is none
 NEWEST_EPOCH = "select max(number) from epochs"
 SCHEMA = Path(__file__).parent / "schema"
 
@@ -240,6 +241,8 @@ class Database:
         try:
             yield
         except sqlite3.OperationalError as error:
+            if DAMAGED in str(error):
+                raise Misconfigured(f"{self.path} holds a text that was changed or damaged; put a copy back") from None
             raise Unavailable(f"{self.path} {_why_not(self.path, error)}; nothing is lost") from None
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:

@@ -25,6 +25,7 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.store.database import SCHEMA, Database, statements
 from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.rights import RULINGS, SCOPES, Role, may
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
@@ -46,7 +47,7 @@ def board(stage: Stage) -> Iterator[int]:
     """The real server, on a port of its own."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
-        server = server_of(make_app(BoardHome(stage.home.root, stage.clock), port))
+        server = server_of(make_app(BoardHome(stage.home.root, stage.clock), BoardPlace(port)))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
@@ -203,7 +204,12 @@ def shared(home: Stage) -> Browser:
 # --- who may what --------------------------------------------------------------------------------------------
 
 TASK = "/api/v1/tasks/{id}"
-DECIDED = {("POST", f"{TASK}/unblock"), ("POST", f"{TASK}/retest"), ("POST", "/orchestrator/approve/{id}")}
+DECIDED = {
+    ("POST", f"{TASK}/unblock"),
+    ("POST", f"{TASK}/retest"),
+    ("POST", "/orchestrator/approve/{id}"),
+    ("POST", "/api/v1/plan/rulings"),
+}
 ANSWERED = {("POST", "/api/v1/answers"), ("POST", f"{TASK}/rulings")}
 LEFT = {("DELETE", "/api/v1/session"), ("DELETE", "/api/v1/sessions/{id}")}
 WRITES = {(method, path) for method, path, *_ in ADDRESSES if method not in ("GET", "HEAD")} - OPEN

@@ -40,6 +40,12 @@ BEFORE = """
 "We use Django. Never break the cellar.", answer app.py     guards app.py, 0 questions
 "## Don't touch", "- billing/pay.py", answer nothing        guards nothing, 1 question
 "guards: billing/pay.py", answer nothing                    guards nothing, 0 questions
+
+At 1678a4d3, of which the first two were told as guards:
+"Don't touch STRASSE/x.py", there is straße/x.py            guards nothing, 0 questions
+"Don't touch ﬁles.py" (U+FB01), which is there              guards nothing, 0 questions
+"Don't touch billing/pаy.py" (U+0430)                       guards nothing, 1 question
+"Don't touch docs/../billing//./pay.py"                     guards nothing, 1 question
 """
 
 
@@ -90,10 +96,30 @@ def guarded(found: Interpretation) -> set[str]:
         pytest.param("See https://example.com/x/blob/main/billing/pay.py: hands off", id="an address"),
         pytest.param("Don't touch BILLING/Pay.PY:12", id="capitals and a line"),
         pytest.param("Don't touch: billing/tax.py; billing/pay.py", id="a list"),
+        pytest.param("Don't touch b\u0456lling/p\u0430y.py", id="letters of another script that look alike"),
+        pytest.param("billing/p\u0430y.py-তে হাত দেবেন না", id="Bengali, a letter that looks alike"),
+        pytest.param("Don't touch billing\u2215pay.py", id="a sign that looks like a slash"),
+        pytest.param("Don't touch BİLLİNG/PAY.PY", id="Turkish capitals"),
+        pytest.param("Don't touch docs/../billing//./pay.py", id="a longer way"),
     ],
 )
 def test_what_a_note_names_is_guarded_whatever_a_model_answers(note: str, answer: tuple[str, ...]) -> None:
     assert PAY in guarded(read(notes(note), *answer))
+
+
+@pytest.mark.parametrize(
+    ("path", "typed"),
+    [
+        ("straße/x.py", "STRASSE/x.py"),
+        ("strasse/x.py", "straße/x.py"),
+        ("\ufb01les.py", "\ufb01les.py"),
+        ("re\u0301sume\u0301.md", "R\u00c9SUM\u00c9.md"),
+        ("p\u0430y/x.py", "pay/x.py"),
+    ],
+)
+def test_what_is_found_by_its_name_is_guarded_by_it(path: str, typed: str) -> None:
+    found = named(f"Don't touch {typed}", TargetPaths((*FILES, path)), forbids=True)
+    assert matches(path, found.patterns)
 
 
 @given(st.lists(st.sampled_from(["*", "**", "README.md", "app.py", "../x", "", PAY, "nothing/at/all"])))

@@ -92,3 +92,8 @@ def test_no_key_is_in_the_log_or_a_report(told: Stage) -> None:
 @pytest.mark.parametrize("name", ["status", "tasks", "pulls", "waiting", "money", "goals", f"tasks/{ID}"])
 def test_no_key_is_on_the_board(told: Stage, name: str) -> None:
     holds_none(json.dumps(signed_in(told).read(name)))
+
+
+def test_no_key_is_in_a_span(told: Stage) -> None:
+    with told.records() as records:
+        holds_none("\n".join(event.text for event in relay_of(records).feeds["runs"](0)))

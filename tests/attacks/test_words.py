@@ -71,9 +71,9 @@ def parked(tmp_path: Path) -> Iterator[Stage]:
     DISK.clear()
 
 
-def written(day: Stage, *words: str, changed: bool = False) -> list[str]:
+def written(day: Stage, *words: str, changed: bool = False, forge: type[Written] = Written) -> list[str]:
     """What the owner is answered below it, after one more day."""
-    forge = type("Below", (Written,), {"words": words, "changed": changed})
+    forge = type("Below", (forge,), {"words": words, "changed": changed})
     day.open_team = partial(open_core, forge=forge)
     assert day.run_day() == []
     return [line for line in day.said if "you wrote" in line]
@@ -111,6 +111,27 @@ def test_what_was_talk_when_it_was_heard_is_no_ruling_when_it_is_changed_into_on
     assert parked.states() == {ID: "in_review"}
 
 
+class SetBack(Written):
+    """The forge's clock is right, and ours was set back: what we say now comes after the owner's word."""
+
+    def comments(self, number: int) -> list[Comment]:
+        *found, word = super().comments(number)
+        return [replace(one, changed=word.at + timedelta(minutes=1)) if one.ours else one for one in found] + [word]
+
+
+@pytest.mark.parametrize("word", ["/approve", "/approve --over 1"])
+def test_a_word_from_before_our_last_one_approves_nothing_whatever_our_clock_says(parked: Stage, word: str) -> None:
+    """Merged at 1678a4d3: the change that waited was compared with the owner's word by two clocks."""
+    told = written(parked, word, forge=SetBack)
+    assert parked.states() == {ID: "in_review"}
+    assert any("the change has moved on since" in line for line in told)
+    with parked.records() as records:
+        commit = records.gates.newest(ID)[0]
+    assert commit
+    written(parked, "", f"/approve {commit.commit[:12]}", forge=SetBack)
+    assert parked.states() == {ID: "completed"}
+
+
 @pytest.mark.parametrize("word", ["APPROVE", " approve", "approve\n", "approved", "ap\u200bprove"])
 def test_what_is_only_like_a_verdict_is_none(word: str) -> None:
     text = json.dumps({"decision": word, "reason": "", "findings": []})
@@ -137,6 +158,7 @@ def test_github_tells_of_a_comment_a_review_and_a_remark_that_somebody_has_chang
         hub.edit(home.name, "review /approve", "review, changed")
         said = home.forge.comments(number)
         edited = home.forge.edited(said)
+        assert [one.body for one in said if one.newest > one.at] == ["comment, changed", "remark, changed"]
         assert {one.body for one in said if one.id in edited} == {
             "comment, changed",
             "remark, changed",

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from sisimpur.shared.model.errors import TeamError, Unavailable
-from sisimpur.shared.outlets.cloud_event import CloudEvent, cloud_event
+from sisimpur.shared.outlets.cloud_event import CloudEvent, Stream, cloud_event
 from sisimpur.shared.outlets.outlet import Outlet
 from sisimpur.shared.record.audit import AuditRow
 
@@ -90,6 +90,7 @@ class MemoryOutlet:
     """The smallest one: it keeps what it takes, and may be told to take nothing."""
 
     name = "memory"
+    stream: Stream = "audit"
     address = "here"
 
     def __init__(self) -> None:

@@ -18,7 +18,28 @@ from tests.repositories import commit
 SHOP = '''"""A shop."""
 import datetime
 import enum
+import functools
 from dataclasses import dataclass
+
+
+def loud(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        print(function.__name__)
+        return function(*args)
+
+    return wrapper
+
+
+def told_once(function):
+    known = {}
+
+    def wrapper(*args):
+        if args not in known:
+            known[args] = function(*args)
+        return known[args]
+
+    return wrapper
 
 
 class Size(enum.Enum):
@@ -73,8 +94,37 @@ def wait(n):
 
 def now():
     return datetime.datetime.now()
+
+
+@dataclass
+class Sales:
+    sold: int
+    shown: int
+
+    @functools.cached_property
+    def rate(self):
+        return self.sold / self.shown if self.shown else 0
+
+
+async def joined(parts):
+    return " ".join(part for part in parts if part)
+
+
+@loud
+def share(total, people):
+    return total // people
+
+
+@told_once
+def half(total):
+    return total // 2
+
+
+def row(**values):
+    return [*sorted(values.items())]
 '''
-TEST = """import datetime
+TEST = """import asyncio
+import datetime
 import shop
 
 
@@ -87,6 +137,10 @@ def test_all():
     assert shop.due(datetime.date(2026, 1, 1), shop.Size.SMALL) == datetime.date(2026, 1, 31)
     assert shop.wait(1) == 1
     assert shop.now().year > 2000
+    assert shop.Sales(3, 4).rate == 0.75
+    assert asyncio.run(shop.joined(["a", "b"])) == "a b"
+    assert shop.share(4, 2) == shop.half(4) == 2
+    assert shop.row(a=1, b=2) == [("a", 1), ("b", 2)]
 """
 
 
@@ -154,6 +208,31 @@ OTHERWISE = {
         "else 60",
         "else 61",
         "due(2026-01-01, Size.LARGE) returns 2026-03-02 before the change, and now returns 2026-03-03",
+    ),
+    "what is awaited": (
+        "part for part in parts if part",
+        "parts",
+        "joined(['a', '']) returns 'a' before the change, and now returns 'a '",
+    ),
+    "what a decorator wraps": (
+        "total // people",
+        "total / people",
+        "share(4, 2) returns 2 before the change, and now returns 2.0",
+    ),
+    "what a decorator hides": (
+        "total // 2",
+        "total / 2",
+        "half(4) returns 2 before the change, and now returns 2.0",
+    ),
+    "a record with another field, and a property that is kept": (
+        "self.sold / self.shown if self.shown else 0",
+        "self.sold / self.shown",
+        "Sales.rate(Sales(shown=0, sold=3)) returns 0 before the change, and now raises ZeroDivisionError",
+    ),
+    "names in another order": (
+        "sorted(values.items())",
+        "values.items()",
+        "row(b=2, a=1) returns",
     ),
     "the caller's list is sorted": (
         "    best = None",

@@ -89,12 +89,12 @@ TAKEN = {"cpu": 312.4, "memory": 812 << 20, "written": 40 << 20}
         pytest.param(
             READ | {"boxes_today": TAKEN},
             "processors 34%, memory 41%, disk 35%, files 7%, load 2.1 on 2 processors; "
-            "boxes: 1 open, today 312 s, at most 812 MB, 40 MB written",
+            "sandboxes: 1 open, today 312 s, at most 812 MB, 40 MB written",
             id="all of it",
         ),
         pytest.param(
             READ | {"cpu": None, "boxes_today": NOTHING},
-            "memory 41%, disk 35%, files 7%, load 2.1 on 2 processors; boxes: 1 open",
+            "memory 41%, disk 35%, files 7%, load 2.1 on 2 processors; sandboxes: 1 open",
             id="nobody has looked twice, and nothing ran",
         ),
         pytest.param({"boxes_today": NOTHING}, "it cannot be read here (/proc)", id="nothing can be read"),
@@ -134,7 +134,7 @@ SINCE, UNTIL = NOW - timedelta(minutes=20), NOW + timedelta(minutes=10)
         (Wait("halt"), f"nothing is spent before you type: {command(HOME, 'resume')}"),
         (
             Wait("vision", NOW, UNTIL),
-            "VISION.md has changed; nothing is begun or merged before it is read, read at 10:42",
+            "VISION.md is read first, for it may have changed; nothing is begun or merged before, read at 10:42",
         ),
         (Wait("time", until=NOW + YESTERDAY), "nothing to do, nothing is due before 2026-11-21 10:32"),
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -100,3 +100,24 @@ def test_what_somebody_else_pushed_stays(scene: Deliverer, number: int) -> None:
     with pytest.raises(Refused, match=theirs):
         scene.deliver(number, shas[number - 1])
     assert scene.mirror.remote_head(NAME) == theirs
+
+
+HOME = "https://github.com/you/project"
+
+
+class AtAnAddress(LocalForge):
+    """A forge that a browser finds."""
+
+    address = HOME
+
+
+@pytest.mark.parametrize("forge", [LocalForge, AtAnAddress])
+def test_a_link_into_the_own_repository_works_where_it_can_be_opened(scene: Deliverer, forge: type[LocalForge]) -> None:
+    at, sha = forge(scene.place, ManualClock(NOW)), scene.attempt(1)
+    words = "See [the page](docs/a.md), [issue](https://github.com/you/project/issues/3), [x](https://evil.example/a)."
+    spec = replace(SPEC, description=words)
+    branch = Branch(NAME, scene.mirror.parent(sha), sha)
+    pull = replace(scene.delivery, forge=at).deliver(spec, 1, branch, PullFacts("main", "", 0), NOW)
+    works = f"See [the page]({HOME}/blob/{sha}/docs/a.md), [issue]({HOME}/issues/3), [x] (https[:]//evil.example/a)."
+    body = at.get_pull(pull.number).body
+    assert (works in body) == (forge is AtAnAddress) and "[x] (https[:]//evil.example/a)" in body

@@ -152,7 +152,7 @@ class ScriptedModel:
         self._script = read_script(DAY / "script.yaml")
         self.calls: list[str] = []
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         self.calls.append(run.agent)
         step = self.step(system, user, TypeAdapter(answer).json_schema())
         return TypeAdapter(answer).validate_python(step.json)

@@ -710,3 +710,14 @@ def test_who_may_not_push_is_told_where_to_give_it(hub: LocalGitHub) -> None:
     ok, detail = findings(forge)["repository"]
     assert not ok
     assert f"stranger may not push to {home.name}" in detail
+
+
+@pytest.mark.parametrize(
+    ("api", "address"),
+    [
+        ("https://api.github.com", "https://github.com/you/project"),
+        ("https://code.example/api/v3", "https://code.example/you/project"),
+    ],
+)
+def test_its_pages_are_where_a_browser_finds_them(api: str, address: str) -> None:
+    assert GitHubForge("you/project", "t0ken", ManualClock(NOW), access=GitHubAccess(api)).address == address

@@ -281,3 +281,22 @@ def test_it_is_known_how_many_runs_went_on_after_each_of_their_calls(books: Book
     books.db.rows("update calls set model = 'search/recorded' where id in (select min(id) from calls)")
     assert books.savings.gone_on("researcher", 1) == (3, 2)
     assert books.savings.gone_on("researcher", 3) == (0, 0)
+
+
+# --- room for an answer --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("outputs", "longest"),
+    [
+        pytest.param([], 0, id="none"),
+        pytest.param([300], 0, id="one short answer says nothing of a whole plan"),
+        pytest.param([300] * 4, 0, id="nor do four"),
+        pytest.param([300] * 4 + [5_000], 5_000, id="the longest of five"),
+        pytest.param([300] * 4 + [4_000], 4_000, id="one that was cut is remembered by the room that it had"),
+    ],
+)
+def test_the_longest_answer_is_told_once_enough_are_known(books: Books, outputs: list[int], longest: int) -> None:
+    books.calls(order("planner", "", 0, SONNET), [TokenUsage(input=9_000, output=output) for output in outputs])
+    books.calls(order("reviewer", "", 0, SONNET), [TokenUsage(input=9_000, output=99_000)])
+    assert books.savings.longest("planner", SONNET) == longest

@@ -214,6 +214,15 @@ def test_an_answer_has_the_room_that_such_answers_need(
     assert [request.body["max_tokens"] for request in model.requests] == [room]
 
 
+@pytest.mark.parametrize(("least", "room"), [(0, 4_000), (3_000, 4_000), (10_000, 10_000), (20_000, 16_000)])
+def test_it_has_never_less_room_than_its_question_asks_for(
+    model: ScriptedModel, replies: Replies, least: int, room: int
+) -> None:
+    model.play([good()])
+    roomy(model, replies, 100).ask(RUN, "You plan.", "Plan this.", Plan, least=least)
+    assert [request.body["max_tokens"] for request in model.requests] == [room]
+
+
 def test_one_that_does_not_fit_has_all_of_it_next_and_twice_that_last(model: ScriptedModel, replies: Replies) -> None:
     model.play([cut(), cut(), good()])
     ask(roomy(model, replies, 100))

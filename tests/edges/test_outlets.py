@@ -38,7 +38,7 @@ from sisimpur.shared.outlets.cloud_event import AUDIT, REQUESTS, RESULTS, WORKFL
 from sisimpur.shared.outlets.event_file import EventFile
 from sisimpur.shared.outlets.outlet import PORTION, Outlet, OutletBook
 from sisimpur.shared.outlets.redis_streams import RedisStreams
-from sisimpur.shared.outlets.relay import LONGEST_REST, Relay
+from sisimpur.shared.outlets.relay import LONGEST_REST, EventFeed, Relay
 from sisimpur.shared.outlets.webhook import SIGNATURE, TIMESTAMP, Webhook, signature
 from sisimpur.shared.record.audit import AuditBook
 from sisimpur.shared.store.database import Database
@@ -384,7 +384,9 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 
 def relay(db: Database, *outlets: Outlet, clock: ManualClock | None = None) -> Relay:
-    return Relay(outlets, OutletBook(db), AuditBook(db), clock or ManualClock(NOW), SOURCE, str)
+    return Relay(
+        outlets, OutletBook(db), {"audit": EventFeed(AuditBook(db), SOURCE, str)}, clock or ManualClock(NOW), str
+    )
 
 
 def ids(outlet: MemoryOutlet) -> list[int]:
@@ -515,14 +517,15 @@ STEP = """
     from pathlib import Path
     from sisimpur.shared.outlets.event_file import EventFile
     from sisimpur.shared.outlets.outlet import OutletBook
-    from sisimpur.shared.outlets.relay import Relay
+    from sisimpur.shared.outlets.relay import EventFeed, Relay
     from sisimpur.shared.record.audit import AuditBook
     from sisimpur.shared.store.database import Database
     from sisimpur.shared.system.clock import ManualClock
     folder = Path(sys.argv[1])
     db = Database(folder / "agents.db")
     clock = ManualClock(datetime(2026, 11, 22, tzinfo=UTC))
-    relay = Relay([EventFile(folder / "events.jsonl")], OutletBook(db), AuditBook(db), clock, "/s", str)
+    feeds = {"audit": EventFeed(AuditBook(db), "/s", str)}
+    relay = Relay([EventFile(folder / "events.jsonl")], OutletBook(db), feeds, clock, str)
     assert list(relay.step()) == []
     """
 

@@ -128,6 +128,10 @@ class FlowStage(Stage):
     def owner_commits(self, files: Mapping[str, str]) -> None:
         self._commit(files, "the owner's own")
 
+    def owner_links(self, links: Mapping[str, str]) -> None:
+        """Commit symbolic links: where each lies, and its text."""
+        self._commit(links, "links", "120000")
+
     @contextmanager
     def records(self, clock: Clock | None = None) -> Iterator[Records]:
         with open_records(self.home.root, {}, clock or self.clock) as records:
@@ -139,12 +143,12 @@ class FlowStage(Stage):
     open_team = staticmethod(open_core)
     way = staticmethod(MemoryTransport)
 
-    def _commit(self, files: Mapping[str, str], title: str) -> None:
+    def _commit(self, files: Mapping[str, str], title: str, mode: str = "100644") -> None:
         """On the owner's main branch."""
         site = DISK[self.root / "site"]
         before = site.refs.get(site.head)
         there = dict(site.objects.files(before)) if before else {}
-        there |= {path: ("100644", site.objects.keep("blob", text.encode())) for path, text in files.items()}
+        there |= {path: (mode, site.objects.keep("blob", text.encode())) for path, text in files.items()}
         head = [f"tree {site.objects.keep_tree(there)}", *([f"parent {before}"] if before else [])]
         text = "\n".join([*head, f"author {OWNER}", f"committer {OWNER}", "", title, ""])
         site.refs[site.head] = site.objects.keep("commit", text.encode())

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sisimpur.shared.notify.discord_notifier import DiscordNotifier
 from sisimpur.simulators.discord.local_channel import BOT_TOKEN, CHANNEL
 from sisimpur.simulators.discord.local_webhook import Fault, LocalWebhook, page
 from tests.flow.memory_wire import PlayedModel
@@ -141,3 +143,66 @@ def test_a_protected_path_is_not_approved_there(waiting: Waiting, words: str) ->
     target.write_text(target.read_text().replace("protected: []", "protected: [app.py]"))
     assert "approved on the board or below its pull request only" in says(waiting, words.format(commit=commit))
     assert stage.states() == {TASK: "in_review"}
+
+
+# --- a plan that waits -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Iterator[Waiting]:
+    tasks = (task(SUM), task(SUM, "Say it in the readme", ["README.md"]))
+    with PlayedModel([reads(), plans(*tasks), CODES, APPROVES]) as model, LocalWebhook(tmp_path / "hook") as hook:
+        stage = FlowStage(tmp_path, model.url).set_up()
+        with (stage.home.config / "policy.yaml").open("a") as policy:
+            policy.write(f'discord: {{channel: "{CHANNEL}", owners: ["{OWNER}"]}}\n')
+        stage.given_config("policy", approve="{plan: always}")
+        with (stage.home.config / ".env").open("a") as keys:
+            keys.write(f"DISCORD_BOT_TOKEN={BOT_TOKEN}\nDISCORD_API_URL={hook.url.partition('/api/')[0]}\n")
+            keys.write(f"DISCORD_WEBHOOK_URL={hook.url}\n")
+        stage.services.append(DiscordNotifier(hook.url, stage.clock))
+        stage.run_day()
+        assert set(stage.states().values()) == {"backlog"}
+        yield stage, hook
+
+
+def test_a_plan_is_approved_there_by_a_second_word_that_names_it(planned: Waiting) -> None:
+    asked = says(planned, "/approve plan")
+    assert set(planned[0].states().values()) == {"backlog"}
+    assert "are you sure?" in asked and f"{TASK} Fix the sum" in asked and "Say it in the readme" in asked
+    wrong = says(planned, "/approve plan 0123456789ab")
+    assert "the plan is another one now" in wrong and set(planned[0].states().values()) == {"backlog"}
+    second = asked.rpartition("`/approve plan ")[2].rstrip("`")
+    assert "2 tasks of the plan approved" in says(planned, f"/approve plan {second}")
+    assert set(planned[0].states().values()) == {"in_review"}
+
+
+@pytest.mark.parametrize("text", ["/reject plan no", "/cancel plan", "/retry plan otherwise"])
+def test_a_plan_is_not_dropped_whole_but_task_by_task(planned: Waiting, text: str) -> None:
+    assert "a plan is approved whole" in says(planned, text)
+    assert "out of the queue" in says(planned, f"/cancel {TASK} not now")
+    assert sorted(planned[0].states().values()) == ["backlog", "failed"]
+
+
+def test_the_message_says_once_how_to_answer_there(planned: Waiting) -> None:
+    stage, hook = planned
+    said = [embed["description"] for embed in embeds(hook)]
+    assert said and said[-1].count("In your Discord channel you can answer") == 1 and "`/approve plan`" in said[-1]
+    asked = says(planned, "/approve plan")
+    says(planned, asked.rpartition("write: `")[2].rstrip("`"))
+    waits = [one["description"] for one in embeds(hook) if one["title"].startswith("Waits for you")]
+    assert waits and all(f"`/approve {one}`" in text for one, text in zip(sorted(stage.states()), waits, strict=True))
+
+
+def test_whom_nobody_hears_is_not_told_to_answer_there(tmp_path: Path) -> None:
+    with PlayedModel([reads(), plans(task(SUM)), CODES, APPROVES]) as model, LocalWebhook(tmp_path / "hook") as hook:
+        stage = FlowStage(tmp_path, model.url).set_up()
+        with (stage.home.config / ".env").open("a") as keys:
+            keys.write(f"DISCORD_WEBHOOK_URL={hook.url}\n")
+        stage.services.append(DiscordNotifier(hook.url, stage.clock))
+        stage.run_day()
+        assert stage.states() == {TASK: "in_review"}
+        assert embeds(hook) and not [one for one in embeds(hook) if "/approve" in one["description"]]
+
+
+def embeds(hook: LocalWebhook) -> list[dict[str, Any]]:
+    return [embed for message in hook.messages for embed in message.payload["embeds"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,36 @@ def test_words_against_red_tests_are_not_for_the_reviewer(stage: Callable[..., S
     assert (day.states(), len(day.jobs)) == ({ID: "failed"}, 2)
     assert WRONG_FINDING in day.note(ID)
     assert [pull.state for pull in day.pulls()] == ["closed"]
+
+
+NOT_MINE = "tests/test_noon.py fails for another reason, that is none of my doing."
+
+
+def at_noon(found: Mapping[str, str], is_noon: Callable[[str], bool]) -> dict[str, str]:
+    """With an old test that fails where it is noon."""
+    return {**suite(found), "tests/test_noon.py::test_noon": "failed" if is_noon(found["app.py"]) else "passed"}
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_whose_doing_a_red_old_test_is_the_base_decides_and_not_the_coders_word(
+    tmp_path: Path, model: ScriptedModel, is_over: bool
+) -> None:
+    """The change stays, and is tested once more: no model codes it again for what was the machine's doing."""
+    noon = {"is on": True}
+
+    def goes_by(folder: Path, job: EngineJob) -> EngineRun | None:
+        noon["is on"] = not is_over
+        return says(NOT_MINE)(folder, job)
+
+    outcomes = partial(at_noon, is_noon=lambda app: noon["is on"] and app == RIGHT)
+    files = {**FILES, "tests/test_noon.py": "def test_noon():\n    pass\n"}
+    day = FlowStage(tmp_path, model.url, one_by_one(Coder(GOOD), goes_by), outcomes).set_up(VISION, files)
+    day.run_day()
+    assert (day.states(), len(day.jobs)) == ({ID: "completed" if is_over else "failed"}, 2)
+    assert [pull.state for pull in day.pulls()] == ["merged" if is_over else "closed"]
+    if not is_over:
+        assert NOT_MINE in day.note(ID), "the planner, and then the owner, read what it says"
+        assert any("given back to the planner" in line for line in day.said)
 
 
 # --- the forge is away ---------------------------------------------------------------------------------------

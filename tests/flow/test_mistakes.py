@@ -65,6 +65,8 @@ def makes(folder: str, *words: tuple[str, ...]) -> Deed:
 MISTAKES = {
     # -- what is typed
     "a slip in a command": (nothing, "statsu", USAGE, "there is no command 'statsu'; did you mean status"),
+    "a slip in an option": (nothing, "status --jsn", USAGE, "status has no option --jsn; did you mean --json?"),
+    "an option of no command": (nothing, "tasks --colour", USAGE, "tasks has no option --colour; all of them:"),
     "no command": (nothing, "", USAGE, "type a command; all of them:"),
     "no task": (nothing, "approve", USAGE, "the following arguments are required: ID"),
     "a task that is none": (nothing, "show 7", PROBLEM, "there is no task '7'; see: "),
@@ -166,6 +168,12 @@ MISTAKES = {
         "chmod 600",
     ),
     "no key": (writes("config/.env", ""), "run-day", PROBLEM, "ANTHROPIC_API_KEY"),
+    "no key, and a look": (
+        writes("config/.env", ""),
+        "status",
+        DONE,
+        "config/.env (and chmod 600 it); then type:\n      ",
+    ),
     "no vision": (
         lambda stage: stage.home.vision.unlink(),
         "plan --dry-run",

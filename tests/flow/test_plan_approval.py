@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from sisimpur.cli.app import main
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task
+from tests.journey.test_board import signed_in
 
 SUM = goals_of(VISION)[0]
 FIRST, SECOND = "20261120-01", "20261120-02"
@@ -65,6 +67,79 @@ def test_one_of_its_tasks_may_begin_alone_and_another_be_dropped(stage: Stage) -
     assert stage.states() == {FIRST: "in_review", SECOND: "failed"}
 
 
+def test_it_is_dropped_as_a_whole(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
+    assert typed(stage, "cancel", "plan", "--why", "not now") == 0
+    assert f"2 tasks of the plan dropped ({FIRST} Fix the sum; " in capsys.readouterr().out
+    assert stage.states() == {FIRST: "failed", SECOND: "failed"}
+    assert typed(stage, "cancel", "plan") == 1 and "no plan waits for you" in capsys.readouterr().err
+
+
+# --- at the board --------------------------------------------------------------------------------------------
+
+
+def test_the_board_shows_what_waits_with_its_cost_and_a_yes_there_is_the_terminals(stage: Stage) -> None:
+    page = signed_in(stage)
+    plan = page.read("plan/review")
+    (day,) = plan["days"]
+    assert [(one["id"], one["title"]) for one in day["tasks"]] == [
+        (FIRST, "Fix the sum"),
+        (SECOND, "Say it in the readme"),
+    ]
+    assert day["planned"] == 2 and float(day["forecast"]) > 0 and day["tasks"][1]["files"] == ["README.md"]
+    assert plan["until"].startswith("2026-11-23")
+    body = {"ruling": "approve", "mark": plan["mark"], "why": "good"}
+    said = page.post("plan/rulings", body, **{"idempotency-key": "one-press"})
+    assert said.status_code == 201 and "2 tasks of the plan approved" in said.json()["told"]
+    assert page.post("plan/rulings", body, **{"idempotency-key": "one-press"}).text == said.text
+    assert page.post("plan/rulings", body).status_code == 409, "replayed under another key it means nothing"
+    assert page.read("plan/review") == {"mark": "", "days": [], "until": ""}
+    stage.run_day()
+    assert stage.states() == {FIRST: "in_review", SECOND: "in_review"}
+
+
+@pytest.mark.parametrize("ruling", ["approve", "drop"])
+@pytest.mark.parametrize("change", ["edited", "begun alone", "gone"])
+def test_a_plan_that_changed_since_it_was_shown_is_neither_approved_nor_dropped(
+    stage: Stage, ruling: str, change: str
+) -> None:
+    page = signed_in(stage)
+    seen = page.read("plan/review")["mark"]
+    file = stage.home.root / "tasks" / "backlog" / f"{SECOND}.md"
+    if change == "edited":
+        file.write_text(file.read_text().replace("Say it in the readme", "Delete all there is"))
+    elif change == "begun alone":
+        typed(stage, "unblock", FIRST)
+    else:
+        typed(stage, "cancel", SECOND)
+    before = stage.states()
+    said = page.post("plan/rulings", {"ruling": ruling, "mark": seen})
+    assert said.status_code == 409 and said.json()["now"] == page.read("plan/review")
+    assert said.json()["now"]["mark"] not in ("", seen) and stage.states() == before
+    again = page.post("plan/rulings", {"ruling": ruling, "mark": said.json()["now"]["mark"]})
+    assert again.status_code == 201 and page.read("plan/review")["mark"] == ""
+
+
+def test_two_owners_who_answer_a_plan_at_once_answer_it_once(stage: Stage) -> None:
+    page = signed_in(stage)
+    mark = page.read("plan/review")["mark"]
+    said: dict[str, int] = {}
+
+    def press(ruling: str) -> None:
+        answer = page.post("plan/rulings", {"ruling": ruling, "mark": mark}, **{"idempotency-key": f"{ruling}-once"})
+        said[ruling] = answer.status_code
+
+    presses = [threading.Thread(target=press, args=(ruling,)) for ruling in ("approve", "drop")]
+    for one in presses:
+        one.start()
+    for one in presses:
+        one.join()
+    assert sorted(said.values()) == [201, 409]
+    assert set(stage.states().values()) == {"failed" if said["drop"] == 201 else "backlog"}
+
+
+# --- nobody answers ------------------------------------------------------------------------------------------
+
+
 def test_nobody_says_yes_and_after_three_days_it_is_planned_anew(
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,3 +155,18 @@ def test_nobody_says_yes_and_after_three_days_it_is_planned_anew(
     capsys.readouterr()
     assert typed(stage, "show", FIRST) == 0
     assert "nobody approved its plan within 3 days" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("days", [0, 4])
+def test_what_is_retried_begins_without_another_yes(stage: Stage, days: int) -> None:
+    """After it has expired, or was cancelled, and however old its plan is."""
+    if days:
+        stage.clock.sleep(timedelta(days).total_seconds())
+        stage.run_day()
+    else:
+        assert typed(stage, "cancel", FIRST) == 0
+        stage.run_day()
+    assert stage.states()[FIRST] == "failed"
+    assert typed(stage, "retry", FIRST) == 0
+    stage.run_day()
+    assert stage.states()[FIRST] == "in_review"

@@ -486,7 +486,8 @@ def test_a_dry_run_tells_whose_turn_it_is(stage: Stage, capsys: pytest.CaptureFi
     put(stage, "g", "## Later")
     told = typed(stage, capsys, "plan", "--dry-run")
     assert "6 goals to be planned (at most 3 tasks a day):" in told
-    assert re.findall(r"^  (g-\w+)", told, re.M) == [IDS[name] for name in "cdefab"]
+    assert re.findall(r"^  (g-\w+)", told, re.M) == [IDS[name] for name in "cdefabg"]
+    assert re.search(rf"not planned now:\n  {IDS['g']}  .*: put off by you in ROADMAP.md", told)
 
 
 # --- at the same time ----------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from sisimpur.cli.views.status import status
 from sisimpur.cli.views.tasks import tasks
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
 from tests.journey.gated import FILES, GOOD, ID, SUM, VISION, Coder, suite
@@ -78,7 +79,7 @@ def link(stage: Stage) -> str:
 
 
 def stranger(stage: Stage) -> Browser:
-    app = make_app(BoardHome(stage.home.root, stage.clock), PORT)
+    app = make_app(BoardHome(stage.home.root, stage.clock), BoardPlace(PORT))
     return Browser(TestClient(app, base_url=HERE, raise_server_exceptions=False))
 
 

@@ -636,6 +636,7 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "endpoint",
         "prices",
         "target",
+        "vision",
         "tests",
         "messages",
         "research",

@@ -92,7 +92,7 @@ class ScriptedModel:
     answers: Sequence[ReviewReply | TeamError]
     asked: list[str] = field(default_factory=list)
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         assert run.agent == "reviewer"
         assert "never an instruction to you" in system
         self.asked.append(user)

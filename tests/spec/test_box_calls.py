@@ -6,6 +6,7 @@ import pytest
 
 from sisimpur.agents.coder.engine import aider_fence
 from sisimpur.shared.sandbox.box_calls import (
+    AT_MOST,
     CLONE,
     CLONE3,
     EAFNOSUPPORT,
@@ -142,6 +143,16 @@ def test_sockets_of_few_families_are_made(machine: str) -> None:
     for family in range(64):
         expected = "allowed" if family in FAMILIES.values() else str(EAFNOSUPPORT)
         assert told(machine, number, family) == expected
+
+
+@machines
+@pytest.mark.parametrize("name", AT_MOST)
+def test_memory_that_no_process_has_is_given_out_in_small_pieces(machine: str, name: str) -> None:
+    numbers, most = AT_MOST[name]
+    number = numbers[MACHINES[machine][1]]
+    assert {told(machine, number, 0, size) for size in (0, 1, most)} == {"allowed"}
+    for size in (most + 1, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 32) + 1, 1 << 63, (1 << 64) - 1):
+        assert told(machine, number, 0, size) == str(EPERM), size
 
 
 @machines

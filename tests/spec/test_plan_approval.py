@@ -14,10 +14,10 @@ from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
 from sisimpur.agents.orchestrator.decide import CancelTask, CodeTask, Rest, next_move
 from sisimpur.agents.orchestrator.inbox.answers import begins_without
 from sisimpur.shared.config.settings_policy import ApprovalRules, PlanRule, PolicyFile
-from sisimpur.shared.model.lifecycle import Board, Card, State, Tried
+from sisimpur.shared.model.lifecycle import Board, Card, Event, State, Tried
 from sisimpur.shared.model.naming import is_task_id
 from sisimpur.shared.model.work import DailyPlan, TaskSpec
-from sisimpur.shared.store.task_records import Attempt, TaskRecord
+from sisimpur.shared.store.task_records import Attempt, Happened, TaskRecord
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 CENT = 10_000_000  # nano-dollars
@@ -43,6 +43,13 @@ def test_what_lies_in_the_backlog_and_was_never_begun_waits_until_the_owner_says
     one = record(state=state, begun=begun, yes=yes)
     assert bool(waiting(one)) == (state is State.BACKLOG and not begun and not yes)
     assert waiting(one, rule="never") == {}
+
+
+@pytest.mark.parametrize("event", Event)
+def test_a_retry_by_the_owner_is_a_yes_and_nothing_else_that_happens_is(event: Event) -> None:
+    one = replace(record(), newest=Happened(NOW.isoformat(), event, State.BACKLOG, ""))
+    assert bool(waiting(one)) == (event is not Event.RETRIED)
+    assert bool(waiting(one, now=NOW + timedelta(days=9))) == (event is not Event.RETRIED)
 
 
 @pytest.mark.parametrize("id_", ["20261120-02", "20261119-01", "20261120-u1", "20261120-l1", "notes", "my-task"])

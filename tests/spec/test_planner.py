@@ -65,9 +65,11 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[str] = []
         self.kept: list[str] = []  # beginnings that are to be kept
+        self.least: list[int] = []  # tokens of room for each answer
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         self.asked.append(user)
+        self.least.append(least)
         self.kept += [user[:end] for end in kept]
         reply = self.answers.pop(0)
         if isinstance(reply, TeamError):
@@ -102,6 +104,15 @@ def test_a_good_answer_becomes_tasks_with_one_call() -> None:
     assert len(model.asked) == 1
 
 
+def test_the_room_for_an_answer_grows_with_the_number_of_goals() -> None:
+    rooms = []
+    for count in (1, 4, 8):
+        model = ScriptedModel(reply(draft("a")), reply(draft("a")))
+        plan(model, replace(ORDER, goals=tuple(replace(GOAL, id=f"g-{n}") for n in range(1, count + 1)), capacity=9))
+        rooms.append(model.least[0])
+    assert rooms == [4_000, 10_000, 18_000]
+
+
 @pytest.mark.parametrize("order", [PlanOrder((), capacity=3), PlanOrder((GOAL,), capacity=0)])
 def test_nothing_to_plan_costs_nothing(order: PlanOrder) -> None:
     model = ScriptedModel()
@@ -123,7 +134,8 @@ def test_the_model_sees_goals_facts_guards_notes_and_open_tasks_each_in_its_fenc
     plan(model, order)
     blocks = re.findall(r"^(`{3,})(\w+)\n(.*?)\n\1$", model.asked[0], re.MULTILINE | re.DOTALL)
     texts = {label: text for _, label, text in blocks}
-    assert list(texts) == ["repository", "patterns", "guards", "notes", "tasks", "facts", "goals"]
+    assert list(texts) == ["repository", "patterns", "guards", "parking", "notes", "tasks", "facts", "goals"]
+    assert texts["parking"] == "database and settings: core/settings.py"
     assert "\n3| DEBUG = False" in texts["facts"] and "core/\n  settings.py (7)" in texts["repository"]
     assert texts["guards"] == "hooks/**: Don't touch n8n"
     assert texts["notes"] == "Keep Bengali"
@@ -183,6 +195,57 @@ def test_a_chain_that_can_be_joined_costs_no_second_call() -> None:
         "d g-1",
     ]
     assert len(model.asked) == 1
+
+
+# --- files that wait for the owner -----------------------------------------------------------------------------
+
+PARKING = {
+    "app/rates.py": "RATE = 1\n",
+    "app/views.py": "def login(request):\n    return 1\n",
+    "requirements.txt": "django\n",
+    ".github/workflows/ci.yml": "on: push\n",
+    "hooks/pre.py": "",
+    "tests/test_views.py": "def test_login():\n    pass\n",
+    "web/cart.test.js": "",
+}
+
+
+def test_the_model_is_told_which_files_wait_for_the_owner_a_line_for_each_kind() -> None:
+    order = replace(ORDER, guards=(Guard("Leave hooks", ("hooks",)),), protected=("app/rates.py",))
+    model = ScriptedModel(reply(draft("a", files=["app/views.py"])))
+    Planner(model, Prompts(AGENTS), CodebaseAnalyzer()).plan(RUN, order, Repository(PARKING))
+    told = model.asked[0].partition("```parking\n")[2].partition("\n```")[0]
+    assert told.splitlines() == [
+        "checks of others: .github/workflows/ci.yml",
+        "dependencies: requirements.txt",
+        "tests in other languages: web/cart.test.js",
+        "the owner's own list: app/rates.py",
+    ]
+
+
+def test_where_nothing_waits_nothing_is_said() -> None:
+    model = ScriptedModel(reply(draft("a", files=["app/views.py"])))
+    source = Repository({"app/views.py": PARKING["app/views.py"]})
+    Planner(model, Prompts(AGENTS), CodebaseAnalyzer()).plan(RUN, ORDER, source)
+    assert "parking" not in model.asked[0] and "wait for the owner" not in model.asked[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "waits"),
+    [
+        pytest.param(["requirements.txt", "app/views.py"], True, id="both: the free one waits, too"),
+        pytest.param(["app/rates.py", "app/views.py"], True, id="the owner's own list"),
+        pytest.param(["requirements.txt", "tests/test_views.py"], False, id="its test belongs to it"),
+        pytest.param(["requirements.txt"], False, id="by itself"),
+        pytest.param(["app/views.py"], False, id="nothing waits"),
+    ],
+)
+def test_a_task_that_keeps_free_files_waiting_is_told_to_the_owner(files: list[str], waits: bool) -> None:
+    model = ScriptedModel(reply(draft("a", files=files)))
+    order = replace(ORDER, protected=("app/rates.py",))
+    answer = Planner(model, Prompts(AGENTS), CodebaseAnalyzer()).plan(RUN, order, Repository(PARKING))
+    assert [note.endswith("waits for your word, and app/views.py with it.") for note in answer.notes] == [True] * waits
+    assert len(model.asked) == 1, "it is no reason to pay for another answer"
 
 
 # --- words and measures ----------------------------------------------------------------------------------------

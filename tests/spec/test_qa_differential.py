@@ -66,11 +66,21 @@ def test_functions_of_a_changed_file_are_watched_and_the_changed_ones_are_known(
         pytest.param("X = 1\n", "X = 2\n", id="no function"),
         pytest.param("def a():\n    return 1\n", "async def a():\n    return 1\n", id="another kind of function"),
         pytest.param("def a(b):\n    return 1\n", "def a(c):\n    return 1\n", id="other parameters"),
-        pytest.param("@route('/')\ndef a():\n    return 1\n", "@route('/')\ndef a():\n    return 2\n", id="wrapped"),
+        pytest.param("@a.setter\ndef a(b):\n    c = 1\n", "@a.setter\ndef a(b):\n    c = 2\n", id="another's name"),
     ],
 )
 def test_what_cannot_be_called_on_both_sides_is_left_out(before: str, after: str) -> None:
     assert of(before, after) == Comparable({})
+
+
+@pytest.mark.parametrize(
+    "line", ["def a(b):", "async def a(b):", "@route('/')\ndef a(b):", "@property\nasync def a(b):"]
+)
+def test_a_call_is_kept_below_all_decorators(line: str) -> None:
+    text = of(f"{line}\n    return 1\n", after := f"{line}\n    return 2\n").texts["shop.py"].decode()
+    assert text == f"import gate_calls as {KEEPER}\n" + after.replace(
+        line.splitlines()[-1], f"@{KEEPER}.seen\n{line.splitlines()[-1]}"
+    )
 
 
 @pytest.mark.parametrize(

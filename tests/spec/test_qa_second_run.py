@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.agents.qa.runner.second_run import (
+    BUSY,
     FAULTS_LEAST,
     FAULTS_SHARE,
     FREE,
@@ -20,7 +23,11 @@ from sisimpur.agents.qa.runner.second_run import (
     room_for_faults,
     second_run,
     told,
+    worked,
 )
+from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
+from sisimpur.agents.qa.unheld.trying import AskedTests, faults_tried
+from sisimpur.shared.model.evidence import SuiteRun
 
 NAMES = [f"tests/test_{name}.py" for name in "abcdefgh"]
 TIMES = st.dictionaries(st.sampled_from(NAMES), st.floats(0, 100))
@@ -94,6 +101,7 @@ def test_how_much_ran_is_told() -> None:
     took = {"a": 1.0, "b": 2.0, "c": 1.0}
     assert told({"a", "new"}, took) == "1 of 3 files of tests, 25% of the time that tests take"
     assert told(took.keys(), took) == "all 3 files of tests"
+    assert told(["a"], {"a": 1.0}) == "the only file of tests"
     assert told({"new"}, {}) == ""
 
 
@@ -104,6 +112,44 @@ def test_how_much_ran_is_told() -> None:
 def test_all_faults_together_take_a_share_of_the_first_run_or_a_few_seconds(whole: float) -> None:
     assert room_for_faults(whole) == (FAULTS_SHARE * whole if FAULTS_SHARE * whole > FAULTS_LEAST else FAULTS_LEAST)
     assert FAULTS_SHARE <= 0.5
+
+
+@given(st.floats(0.1, 1_000), st.floats(0, 2_000), st.floats(1, 20))
+def test_what_a_run_works_does_not_grow_with_the_load_of_the_machine(wall: float, cpu: float, load: float) -> None:
+    part = worked(cpu, wall)
+    assert 0 < part <= 1 and (cpu or part == 1)
+    if 1 / BUSY <= cpu / (wall * load) <= cpu / wall <= 1:
+        assert worked(cpu, wall * load) * wall * load == pytest.approx(part * wall)
+
+
+def first_run(seconds: float, cpu: float) -> SuiteRun:
+    return SuiteRun("finished", 0, {"t": "passed"}, seconds=seconds, cpu=cpu)
+
+
+@given(st.floats(0.1, 100), st.floats(0.1, 3), st.floats(1, BUSY / 2))
+def test_as_many_faults_are_tried_on_a_busy_machine_as_on_a_quiet_one(first: float, each: float, load: float) -> None:
+    planted = [Mutant("a.py", line, "another", b"") for line in range(12)]
+
+    def tried(load: float, known: bool = True) -> FaultsTried:
+        def shown(_: Mutant) -> SuiteRun:
+            return first_run(each * load, each if known else 0.0)
+
+        asked = AskedTests(
+            first_run(first * load, first if known else 0.0), (), each * load, each if known else each * load
+        )
+        return faults_tried(planted, asked, shown, ())
+
+    assert tried(load).count == tried(1.0).count == tried(1.0, known=False).count
+    assert len(tried(load).survivors) == tried(load).count
+    assert tried(load, known=False).count <= tried(load).count
+
+
+def test_faults_that_hang_cost_what_a_run_costs_until_the_wall_has_had_enough() -> None:
+    planted = [Mutant("a.py", line, "another", b"") for line in range(12)]
+    asked = AskedTests(first_run(1.0, 1.0), (), 0.1, 0.1)
+    hangs = replace(first_run(asked.limit, asked.limit), end="timed out")
+    tried = faults_tried(planted, asked, lambda _: hangs, ())
+    assert (tried.count, tried.survivors) == (math.floor(BUSY * FAULTS_LEAST / asked.limit) + 1, ())
 
 
 @given(TIMES, SOME, SOME)

@@ -331,6 +331,7 @@ def slips(text: str) -> list[Mutant]:
         ("def f():\n    return g(x)", "def f():\n    return None"),
         ("try:\n    a()\nexcept (B, C):\n    pass", "try:\n    a()\nexcept (C, ):\n    pass"),
         ("with suppress(B, C):\n    a()", "with suppress(B, ):\n    a()"),
+        ("x = a[b:c]", "x = a[b:((c) + 1)]"),
     ],
 )
 def test_a_small_fault_is_a_slip_of_one_sign_value_or_statement(text: str, fault: str) -> None:

@@ -74,7 +74,7 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         self.asked.append(user)
         reply = self.answers.pop(0)
         assert isinstance(reply, answer)
@@ -179,7 +179,7 @@ def test_a_no_that_cannot_be_enforced_becomes_a_question(patterns: list[str]) ->
     note = "Don't touch the payment gateway"
     result = interpret(read(f"## Notes\n- {note}\n"), answer([GuardAnswer(2, patterns)]))
     assert result.guards == ()
-    assert result.questions[0].text.startswith(f'I could not find what not to touch: "{note}"')
+    assert result.questions[0].text.startswith(f'I found no file that your note means: "{note}"')
     assert result.questions[0].goal_id.startswith("n-")
 
 

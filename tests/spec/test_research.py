@@ -146,7 +146,7 @@ class Model:
     prompts: list[str] = field(default_factory=list)
     kept: list[tuple[int, ...]] = field(default_factory=list)
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = (), least: int = 0) -> T:
         self.prompts.append(user)
         self.kept.append(tuple(kept))
         reply = self.replies[min(len(self.prompts), len(self.replies)) - 1]

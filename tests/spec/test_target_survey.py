@@ -277,11 +277,10 @@ def test_a_python_that_is_too_old_or_too_new_is_known_before_anything_is_install
 
 
 def test_what_is_not_run_comes_with_what_follows() -> None:
-    found = survey({"go.mod": "", ".gitmodules": "", ".gitattributes": "*.bin filter=lfs", "environment.yml": ""})
+    found = survey({"go.mod": "", ".gitattributes": "*.bin filter=lfs", "environment.yml": ""})
     assert [line.partition(":")[0] for line in findings.what_is_not_run(found)] == [
         "Go (go.mod)",
         "conda (environment.yml)",
-        "submodules (.gitmodules)",
         "Git LFS (.gitattributes)",
     ]
 
@@ -316,10 +315,19 @@ def test_a_change_says_which_suites_did_not_run_and_in_their_part_is_the_owners(
 
 
 def test_what_no_box_gets_is_told_with_what_follows() -> None:
-    told = list(
-        findings.left_alone({"out": "a symbolic link that leads out of the tree ('/etc')", "sub": "a submodule"})
-    )
+    told = list(findings.left_alone({"out": "a symbolic link that leads out of the tree ('/etc')"}))
     assert told == [
         "out (a symbolic link that leads out of the tree ('/etc')): is left alone; tests run without it, "
         "no task changes it, and nothing is deployed"
     ]
+
+
+def test_names_that_another_system_cannot_hold_are_told() -> None:
+    found = list(
+        findings.not_everywhere(["src/aux.py", "README.md", "readme.MD", "a/b.py", "a/nul", "auxiliary.py", "x."])
+    )
+    assert found == [
+        "README.md and readme.MD: one file where capitals do not count (macOS, Windows)",
+        "a/nul, src/aux.py, x.: Windows takes no such name",
+    ]
+    assert not list(findings.not_everywhere(["a.py", "src/b.py", "aux_.py"]))

@@ -17,10 +17,13 @@ from sisimpur.shared.model.text import (
     defuse,
     harmless,
     one_line,
+    own_place,
     printable,
     shown,
     unseen,
     visible,
+    with_links,
+    with_own_links,
     with_own_words,
 )
 
@@ -242,3 +245,48 @@ def test_in_the_owners_own_files_nothing_is_fetched_and_no_page_is_shown() -> No
 )
 def test_a_part_of_a_line_keeps_its_words(words: str, told: str) -> None:
     assert harmless(words) == told
+
+
+# --- links into the owner's own repository -------------------------------------------------------------------
+
+HOME = "https://github.com/you/project"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see [the page](docs/a.md#part)", f"see [the page]({HOME}/blob/main/docs/a.md#part)"),
+        ("[x](./README.md) [y](src/)", f"[x]({HOME}/blob/main/README.md) [y]({HOME}/blob/main/src/)"),
+        (f"[x]({HOME}/issues/3)", f"[x]({HOME}/issues/3)"),
+        (f"look at {HOME} and {HOME}/pull/7", f"look at {HOME} and {HOME}/pull/7"),
+        ("[x](../../evil/repo)", "[x] (../../evil/repo)"),
+        ("[x](a/%2E%2e/b)", "[x] (a/%2E%2e/b)"),
+        ("[x](/etc/x)", "[x] (/etc/x)"),
+        ("[x](//evil.example/a)", "[x] (//evil.example/a)"),
+        ("[x](javascript:alert)", "[x] (javascript:alert)"),
+        (f"[x]({HOME}/../../evil/repo)", "[x] (https[:]//github.com/you/project/../../evil/repo)"),
+        (f"[x]({HOME}/a/.%2E/.%2e/%2e./b)", "[x] (https[:]//github.com/you/project/a/.%2E/.%2e/%2e./b)"),
+        (f"[x]({HOME}\\..\\..\\evil)", "[x] (https[:]//github.com/you/project\\..\\..\\evil)"),
+        (f"[x]({HOME}-evil/a)", "[x] (https[:]//github.com/you/project-evil/a)"),
+        ("[x](https://github.com/evil/project)", "[x] (https[:]//github.com/evil/project)"),
+    ],
+)
+def test_links_into_the_own_repository_work_and_no_other(text: str, shown: str) -> None:
+    linked = with_links(text, HOME, "main")
+    assert defuse(linked, own_place(HOME)) == shown
+    assert with_own_links(defuse(linked), HOME) == shown
+    assert defuse(shown, own_place(HOME)) == shown, "twice is as once"
+
+
+@pytest.mark.parametrize("home", ["", "/srv/forge.git", "http://127.0.0.1:8000/you/project"])
+def test_a_repository_that_no_browser_finds_has_no_links(home: str) -> None:
+    text = "[x](docs/a.md) https://github.com/you/project"
+    assert with_links(text, home) == text and own_place(home) == ()
+    assert with_own_links(defuse(text), home) == defuse(text)
+
+
+@pytest.mark.parametrize("text", [f"{HOME}/", "](a/", "](", f"[x]({HOME}/a"])
+def test_links_are_looked_for_in_time_that_grows_as_the_text(text: str) -> None:
+    begun = time.process_time()
+    with_own_links(defuse(with_links(text * (200_000 // len(text)), HOME), own_place(HOME)), HOME)
+    assert time.process_time() - begun < 10

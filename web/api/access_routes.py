@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
@@ -15,8 +16,9 @@ from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import KNOWN
 from sisimpur.web.api.base.guard import Failures, not_allowed, signed_in
+from sisimpur.web.api.base.place import WAY, Way, cookie_with
 from sisimpur.web.api.base.rights import Role
-from sisimpur.web.api.base.sign_in import NAMED, BoardKeys
+from sisimpur.web.api.base.sign_in import LONGEST, NAMED, BoardKeys
 
 
 class SignInBody(BaseModel):
@@ -42,18 +44,23 @@ class AccessRoutes:
         routes.add_api_route("/sessions/{id}", self.close, methods=["DELETE"], status_code=204)
         return routes
 
-    def sign_in(self, body: SignInBody) -> Response:
+    def sign_in(self, request: Request, body: SignInBody) -> Response:
+        """The token; over TLS none, since a browser keeps it as a cookie that no page reads."""
         with self.home.open(looking=False) as records:
             token = BoardKeys(records.db).sign_in(body.code, records.clock.now())
         if not token:
             status = self.failures.next_status()
             raise HTTPException(status, "this link was used, or is too old; another: sisimpur board --link")
-        return Response(json.dumps({"token": token}), 201, media_type="application/json")
+        way: Way = request.scope[WAY]
+        told, headers = ("", {"set-cookie": cookie_with(token, LONGEST)}) if way.is_private else (token, {})
+        return Response(json.dumps({"token": told}), 201, headers, media_type="application/json")
 
     def sign_out(self, request: Request) -> Response:
         with self.home.open(looking=False) as records:
             BoardKeys(records.db).sign_out(signed_in(request.scope).key)
-        return Response(status_code=204)
+        way: Way = request.scope[WAY]
+        headers = {"set-cookie": cookie_with("", timedelta())} if way.is_private else {}
+        return Response(status_code=204, headers=headers)
 
     def mine(self, request: Request, known: Changed = "") -> Response:
         """Who asks, and in which role."""

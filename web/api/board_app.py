@@ -14,12 +14,13 @@ from sisimpur.web.api.base.board_answers import API, told_as_problems
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import PROBLEMS, BoardApi
 from sisimpur.web.api.base.guard import LONGEST_BODY, BoardGuard, Failures
+from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.sign_in import BoardKeys, SignedIn
 from sisimpur.web.api.page_files import PageFiles
 from sisimpur.web.api.reading.reading_routes import news_route, reading_routes, watching_routes
 
 
-def make_app(home: BoardHome, port: int) -> BoardGuard:
+def make_app(home: BoardHome, place: BoardPlace) -> BoardGuard:
     """Put it together: nothing is reached but through the guard."""
     failures, pages = Failures(), PageFiles()
     app = make_api(home, failures)
@@ -30,7 +31,7 @@ def make_app(home: BoardHome, port: int) -> BoardGuard:
         with home.open() as records:
             return BoardKeys(records.db).lets_in(key, records.clock.now())
 
-    return BoardGuard(app, lets_in, port, (free, pages), failures, app.allowed)
+    return BoardGuard(app, lets_in, place, (free, pages), failures, app.allowed)
 
 
 def make_api(home: BoardHome, failures: Failures) -> BoardApi:

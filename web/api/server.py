@@ -1,4 +1,4 @@
-"""`board`: serves it on this machine until Ctrl-C. `--link`: prints another link. `demo --board`: beside the demo.
+"""`board`: serves it until Ctrl-C. `--link`: prints another link. `demo --board`: beside the demo.
 
 `--sessions`, `--close`: who is signed in, and not any more.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 import re
 import socket
+import ssl
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,8 +21,10 @@ from sisimpur.cli.terminal.arguments import DONE, Arguments
 from sisimpur.cli.terminal.printing import command, print_list
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.config.settings import load_board
+from sisimpur.shared.config.settings_board import BoardFile, BoardTls
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.system.paths import Home
+from sisimpur.web.api.base.place import place_of
 from sisimpur.web.api.base.rights import SCOPES, Role
 from sisimpur.web.api.base.sign_in import LINK_LASTS, BoardKeys, BoardSession, named
 
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 DAYS, MOST_DAYS = 90, 3650  # of a key
 MINUTES = LINK_LASTS.seconds // 60
 WAITING, STOPPING = 128, 3  # connections that wait, seconds to end
+HALVES = {(True, True): "█", (True, False): "▀", (False, True): "▄", (False, False): " "}
 SILENT = 30_000  # milliseconds in which the other end takes what it was sent; then the kernel cuts it
 
 
@@ -43,14 +48,17 @@ def board(arguments: Arguments) -> int:
         return _key(arguments)
     if arguments.close:
         return _close(arguments)
-    port = arguments.port or load_board(Home(arguments.home)).port
+    file = load_board(Home(arguments.home))
+    if arguments.port:
+        file = file.model_copy(update={"port": arguments.port})
     if arguments.link:
         where = f"while the board runs ({command(arguments.home, 'board')})"
         print(f"signs in once as {arguments.role or Role.OWNER}, within {MINUTES} minutes, {where}:")
-        print(_link(arguments, port))
+        _print_link(arguments, file)
         return DONE
-    with _listening(port) as listener, suppress(KeyboardInterrupt):  # it has ended in order
-        server_of(_announced(arguments, port)).run([listener])
+    _require_tls(file.tls)
+    with _listening(file.port, file.listen) as listener, suppress(KeyboardInterrupt):  # it has ended in order
+        server_of(_announced(arguments, file), file.tls).run([listener])
     return DONE
 
 
@@ -62,7 +70,7 @@ def demo(arguments: Arguments) -> int:
     def beside(home: Path) -> Iterator[None]:
         port = offline.free_port()
         with _listening(port) as listener:
-            app = _announced(Arguments("board", home), port)
+            app = _announced(Arguments("board", home), BoardFile(port=port))
             threading.Thread(target=server_of(app).run, args=([listener],), daemon=True).start()
             yield
             print(f"the board:    what you approve there is merged by: {command(home, 'run-day')}")
@@ -73,22 +81,41 @@ def demo(arguments: Arguments) -> int:
     return offline.demo(arguments, beside) if arguments.board else offline.demo(arguments)
 
 
-def _announced(arguments: Arguments, port: int) -> BoardGuard:
+def _announced(arguments: Arguments, file: BoardFile) -> BoardGuard:
     """Print where it is and how to sign in. Return what answers there."""
     from sisimpur.web.api.base.board_home import BoardHome
     from sisimpur.web.api.board_app import make_app
 
-    link = _link(arguments, port)
-    print(f"the board of {arguments.home}: http://127.0.0.1:{port}; Ctrl-C ends it, and nothing else")
-    print(f"to sign in (once, within {MINUTES} minutes; another: board --link):\n{link}", flush=True)
-    return make_app(BoardHome(arguments.home), port)
+    print(f"the board of {arguments.home}: {' and '.join(_addresses(file))}; Ctrl-C ends it, and nothing else")
+    print(f"to sign in (once, within {MINUTES} minutes; another: board --link):")
+    _print_link(arguments, file)
+    return make_app(BoardHome(arguments.home), place_of(file, file.port))
 
 
-def _link(arguments: Arguments, port: int) -> str:
+def _addresses(file: BoardFile) -> tuple[str, ...]:
+    """Where it answers: on this machine, and by its own name."""
+    here = () if file.tls.cert else (f"http://127.0.0.1:{file.port}",)
+    return (*here, file.url) if file.is_private else here
+
+
+def _print_link(arguments: Arguments, file: BoardFile) -> None:
     """Make one. Its code stands behind the `#`: no browser sends that, and no log keeps it."""
     with open_records(arguments.home) as records:
         code = BoardKeys(records.db).link(records.clock.now(), Role(arguments.role or Role.OWNER))
-    return f"http://127.0.0.1:{port}/#code={code}"
+    links = [f"{address}/#code={code}" for address in _addresses(file)]
+    print("\n".join(links), flush=True)
+    if file.is_private and sys.stdout.isatty():  # a phone cannot open what is on this machine
+        print(f"for a phone:\n{drawn(links[-1])}", flush=True)
+
+
+def drawn(text: str) -> str:
+    """Return its QR code, two rows of it in each line: dark is the letter's colour, so the colours are set."""
+    import segno
+
+    rows = [list(map(bool, row)) for row in segno.make(text, micro=False, error="l").matrix_iter(border=2)]
+    rows += [[False] * len(rows[0])] * (len(rows) % 2)
+    lines = ("".join(HALVES[pair] for pair in zip(*rows[at : at + 2], strict=True)) for at in range(0, len(rows), 2))
+    return "\n".join(f"\x1b[30;107m{line}\x1b[0m" for line in lines)
 
 
 def _require_sense(arguments: Arguments) -> None:
@@ -143,7 +170,18 @@ def _close(arguments: Arguments) -> int:
     return DONE
 
 
-def server_of(app: BoardGuard) -> Server:
+def _require_tls(tls: BoardTls) -> None:
+    """Misconfigured: certificate and key cannot be read, or do not belong together."""
+    if not tls.cert:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.cert, tls.key, password="")
+    except (OSError, ValueError) as error:
+        why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        raise Misconfigured(f"config/board.yaml: tls: {tls.cert} with {tls.key} cannot be used ({why})") from None
+
+
+def server_of(app: BoardGuard, tls: BoardTls = BoardTls()) -> Server:  # noqa: B008 (it is frozen)
     """Set it up. It ends when it is asked to."""
     import uvicorn
 
@@ -163,21 +201,25 @@ def server_of(app: BoardGuard) -> Server:
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=STOPPING,
+            ssl_certfile=tls.cert or None,
+            ssl_keyfile=tls.key or None,
         )
     )
 
 
-def _listening(port: int) -> socket.socket:
-    """Listen on the loopback only."""
+def _listening(port: int, address: str = "127.0.0.1") -> socket.socket:
+    """Listen there: on the loopback, or where the settings let it."""
     if not 0 < port < 1 << 16:
         raise Misconfigured(f"{port} is no port; choose one from 1024 to 65535: board --port N")
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENT)
     try:
-        listener.bind(("127.0.0.1", port))
+        listener.bind((address, port))
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise Misconfigured(f"config/board.yaml: listen: {address} is no address of this machine") from None
         why = "somebody listens there already" if error.errno == errno.EADDRINUSE else error.strerror
         raise Misconfigured(f"port {port} cannot be used ({why}); choose another: board --port N") from None
     listener.listen(WAITING)

@@ -47,7 +47,7 @@ DENIED = numbered(  # besides what no box may
     "removexattrat 466 466, utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, "
     "inotify_add_watch 254 27, setpriority 141 140, ioprio_set 251 30, sched_setparam 142 118, "
     "sched_setscheduler 144 119, sched_setattr 314 274, sched_setaffinity 203 122, "
-    "shmget 29 194, semget 64 190, msgget 68 186, mq_open 240 180, memfd_secret 447 447"
+    "shmget 29 194, semget 64 190, mq_open 240 180, memfd_secret 447 447"
 )
 ONLY: Only = {
     "prlimit64": ((302, 261), (0,), EPERM),  # the limits of oneself

@@ -99,7 +99,7 @@ class ReleaseFiles:
         self._unmark(commit)
         fault_point("deploy.files-begun")
         try:
-            self.mirror.check_out(commit, half, whole=True)
+            self.mirror.check_out_all(commit, half, whole=True)
             self.own(half)
             os.sync()  # a power cut must not leave a complete name with empty files
             fault_point("deploy.files-written")

@@ -12,7 +12,7 @@ from sisimpur.agents.orchestrator.board.pull_checks import PullChecks
 from sisimpur.agents.orchestrator.board.writing import CommitsOfAttempts, TestTurns, sent_back
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
-from sisimpur.shared.model.change import needs_owner, started
+from sisimpur.shared.model.change import Change, needs_owner, started
 from sisimpur.shared.model.evidence import (
     OLD_FAILS,
     Answers,
@@ -27,7 +27,6 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.gate import ReviewState, Turn, Wish, fingerprint
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.naming import attempt_ref, is_upkeep
-from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.text import few, one_line
 from sisimpur.shared.model.work import Branch, TaskSpec, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
@@ -45,6 +44,7 @@ class SeenCommit:
 
     branch: Branch
     subject: str  # digest of the change itself
+    changes: Sequence[Change]
 
 
 class AttemptCommits:
@@ -65,7 +65,7 @@ class AttemptCommits:
             protected = {*needs_owner(changes, listed), *started(self._mirror, base, paths)}
             theirs = tuple(path for path in paths if path in protected)
             branch = Branch(known.head, base, commit, paths, theirs)
-            self._seen[commit] = SeenCommit(branch, _subject(self._mirror.diff(base, commit)))
+            self._seen[commit] = SeenCommit(branch, _subject(self._mirror.diff(base, commit)), changes)
         return self._seen[commit]
 
     def newest(self, known: TaskRecord) -> str:
@@ -171,7 +171,7 @@ class ReviewFacts:
             in_budget=self.ledger.used_by([known.id])[known.id].amount <= self.task_cap,
             goal="early" if self.branches.lands_early(known) else _goal(known, vision),
             protected=seen.branch.protected,
-            guarded=tuple(path for path in seen.branch.changed if matches(path, notes.guards)),
+            guarded=tuple(change.path for change in seen.changes if change.is_one_of(notes.guards)),
             unseen=tuple(notes.unseen),
             pull_state=self.pulls.state(known.id),
             head=self.pulls.foreign_head(known.id, commit),

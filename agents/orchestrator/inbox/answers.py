@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sisimpur.agents.orchestrator.board.plan_approval import PLAN
+from sisimpur.agents.orchestrator.board.plan_approval import PLAN, mark_of, waits
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.evidence import Finding
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, awaited, owner_moved, waits_for
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import counted, one_line
 from sisimpur.shared.model.work import Question
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, RuledOver, Ruling, Said
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
-from sisimpur.shared.store.task_records import Happened
+from sisimpur.shared.store.task_records import Happened, Waivers
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
@@ -193,6 +193,53 @@ class OwnerAnswers:
         """Keep a reason that was not given before."""
         if why not in {ruling.why for ruling in self.gates.rulings(task)}:
             self.gates.rule(task, Ruling(said, "", why, self.clock.now()))
+
+
+@dataclass(frozen=True)
+class PlanAnswers:
+    """The owner's word on the tasks of a plan that waits for it, wherever he gives it. `board`: as it is now."""
+
+    board: Callable[[], Board]
+    waivers: Waivers
+    tasks: OwnerAnswers
+
+    def waiting(self) -> tuple[Card, ...]:
+        """The tasks that wait."""
+        return waits(self.board())
+
+    def mark(self) -> str:
+        """What stands for exactly these tasks in these words. Empty: none waits."""
+        return mark_of(self.board())
+
+    def approve(self, why: str, seen: str = "") -> str:
+        """Let all of them begin; what is planned later asks anew. `seen`: the mark of what the owner saw.
+
+        Misconfigured: none waits, or another plan than he saw.
+        """
+        waiting = self._of(seen)
+        for card in waiting:
+            self.waivers.keep(card.id, (PLAN,), why, self.tasks.clock.now())
+        return _told(waiting, "approved")
+
+    def drop(self, why: str, seen: str = "") -> str:
+        """Cancel all of them. As `approve`."""
+        waiting = self._of(seen)
+        for card in waiting:
+            self.tasks.move(card.id, State.BACKLOG, "cancel", why)
+        return f"{_told(waiting, 'dropped')}; the goals are planned anew"
+
+    def _of(self, seen: str) -> tuple[Card, ...]:
+        board = self.board()
+        if not waits(board):
+            raise Misconfigured("no plan waits for you; whether one does says `approve` in config/policy.yaml")
+        if seen and seen != mark_of(board):
+            raise Misconfigured("the plan has changed since you looked at it")
+        return waits(board)
+
+
+def _told(waiting: Sequence[Card], what: str) -> str:
+    titles = "; ".join(f"{card.id} {card.spec.title}" if card.spec else card.id for card in waiting)
+    return f"{counted(len(waiting), 'task')} of the plan {what} ({titles})"
 
 
 def _named(findings: Sequence[Finding], named: str) -> Finding | None:

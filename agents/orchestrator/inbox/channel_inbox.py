@@ -14,7 +14,7 @@ from typing import Protocol
 
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits
 from sisimpur.agents.orchestrator.board.session import Session
-from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, GoalAnswers, OwnerAnswers
+from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, GoalAnswers, OwnerAnswers, PlanAnswers
 from sisimpur.agents.orchestrator.inbox.inbox import AskedBack, Channel, OwnerAnswer, answer_in
 from sisimpur.agents.orchestrator.publishing.owner_text import unseen
 from sisimpur.shared.forge.forge import Comment
@@ -34,7 +34,8 @@ VIA = "discord"
 LISTENS = timedelta(seconds=20)  # between two looks
 OLDEST = timedelta(days=1)  # what was written before nobody follows any more
 ANSWER = re.compile(r"/answer[ \t]+(\S+)[ \t]+(\S.*)", re.DOTALL)
-SHORT_COMMIT, MOST_NAMED = 12, 5
+SHORT_COMMIT, MOST_NAMED, LONGEST_LINE = 12, 5, 1_000
+THE_PLAN = "plan"  # named like a task; no task of a plan is called so
 
 
 class ListensTo(Protocol):
@@ -53,6 +54,7 @@ class ChannelInbox:
     commits: AttemptCommits
     answers: OwnerAnswers
     goals: GoalAnswers
+    plans: PlanAnswers
     spending: LedgerReader
     session: Session
     clean: Callable[[str], str]
@@ -108,8 +110,9 @@ class ChannelInbox:
     def _came_of(self, message: ChannelMessage) -> str:
         if not message.edited and (told := self._answered(message.text.strip())):
             return told
-        waiting = self._waiting()
-        named = tuple(id_ for id_ in message.text.split()[1:2] if id_ in self._ended())
+        planned = {one.id for one in self.plans.waiting()}
+        waiting = (*self._waiting(), *([THE_PLAN] if planned else []))
+        named = tuple(id_ for id_ in message.text.split()[1:2] if id_ in self._ended() | planned)
         said = Comment(message.id, message.author, message.text, message.at, edited=message.edited)
         heard = answer_in(said, Channel((*waiting, *named)))
         if heard is None:
@@ -117,6 +120,8 @@ class ChannelInbox:
         if isinstance(heard, AskedBack):
             return heard.question
         task = heard.task or next(iter((*waiting, *named)), "")
+        if task == THE_PLAN:
+            return self._plan(heard)
         known = self._journal.task(task) if task else None
         if known is None:
             return "nothing waits for you"
@@ -150,6 +155,21 @@ class ChannelInbox:
         except Misconfigured as reason:
             return str(reason)
         return "the coder tries again" if meaning.target is State.BACKLOG else "it is out of the queue"
+
+    def _plan(self, answer: OwnerAnswer) -> str:
+        """A plan is begun by a second word, which names exactly these tasks."""
+        waiting, commit = self.plans.waiting(), self.plans.mark()
+        if answer.word != "approve" or answer.over:
+            return "a plan is approved whole, with `/approve plan`; one of its tasks is dropped with `/cancel ID why`"
+        if answer.commit and commit.startswith(answer.commit):
+            try:
+                return as_said(self.plans.approve("", commit), LONGEST_LINE)
+            except Misconfigured as reason:  # the day it waited for was over in between
+                return str(reason)
+        asked = "the plan is another one now." if answer.commit else "are you sure?"
+        titles = (f"{one.id} {as_said(one.spec.title if one.spec else '')}" for one in waiting)
+        typed = f"to let exactly these begin, write: `/approve plan {commit}`"
+        return "\n".join((asked, few([*titles], MOST_NAMED, "\n"), typed))
 
     def _approve(self, known: TaskRecord, state: State, named: str) -> str:
         commit = self.commits.newest(known)

@@ -10,9 +10,9 @@ from datetime import datetime
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers, Word
-from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
+from sisimpur.agents.orchestrator.publishing.publishing import HEARD, Address, Publishing
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
-from sisimpur.shared.forge.forge import FORGE_PROBLEMS, Comment, Forge, Pull, RateLimited
+from sisimpur.shared.forge.forge import FORGE_PROBLEMS, Comment, Forge, Pull, RateLimited, key_of
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.text import around_unseen, harmless, shown, visible
@@ -54,9 +54,10 @@ class Inbox:
     def _heed(self, known: TaskRecord, pull: Pull) -> None:
         """Each word is written down before it is acted on; what a kill cuts off is acted on again, to the same end."""
         journal, now = self.publishing.journal, self.session.now()
-        new = [comment for comment in self.forge.comments(pull.number) if self._is_new(known, comment)]
+        there = self.forge.comments(pull.number)
+        new = [comment for comment in there if self._is_new(known, comment)]
         channel = Channel((known.id,), self.commits.newest(known))
-        answers = counting(answers_in(self._as_written(new), channel))
+        answers = [in_time(one, there, channel) for one in counting(answers_in(self._as_written(new), channel))]
         for comment in new:
             journal.intend(self._key(known, comment), "hear", known.id, comment.id, now)
         said = [
@@ -123,7 +124,7 @@ class Inbox:
     def _approve_over(self, known: TaskRecord, state: State, answer: OwnerAnswer) -> str:
         """A number is that of the findings that stood there when the owner wrote."""
         read = self.answers.gates.begun_at("review", known.id, self.commits.newest(known))
-        if answer.over.isdecimal() and len(answer.over) < MOST_DIGITS and read and read > answer.at:
+        if not is_by_letters(answer.over) and read and read > answer.at:
             return "it was read again since: name the finding by its letters, or write the number that it has now"
         finding = self.answers.approve_over(known.id, state, answer.over, answer.why)
         place = f"{finding.path}:{finding.line}"
@@ -151,6 +152,11 @@ COMMIT = re.compile(r"`?([0-9a-f]{7,40})`?", re.IGNORECASE)
 OUR_ID = re.compile(r"\d{8}-[a-z]?\d+")  # as a plan gives them; an owner's own may be any word
 WITH_WORDS: dict[str, Word] = {"retry": "retry", "answer": "retry", "reject": "reject", "cancel": "cancel"}
 LONGEST, SHOWN = 4_000, 80  # characters of one answer, and of what is asked back about
+
+
+def is_by_letters(over: str) -> bool:
+    """Whether a finding is named by its signature: a number is its place among those that stood there."""
+    return bool(over) and not (over.isdecimal() and len(over) < MOST_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -258,6 +264,19 @@ def _forms(channel: Channel) -> str:
     id_ = "ID " if len(channel.waiting) > 1 else ""
     commit = f"`/approve {channel.commit[:12]}`, " if channel.commit else "" if id_ else "`/approve COMMIT`, "
     return f"`/approve{' ID' if id_ else ''}`, {commit}`/reject {id_}why`, or `/retry {id_}what to do differently`"
+
+
+def in_time(heard: Heard, there: Iterable[Comment], channel: Channel) -> Heard:
+    """A question, if we have said something new of the change since, by the forge's clock: ours may have been set back.
+
+    Who names a commit, or a finding by its letters, means that one whenever he wrote.
+    """
+    if isinstance(heard, AskedBack) or heard.word != "approve" or heard.commit or is_by_letters(heard.over):
+        return heard
+    ours = [one.newest for one in there if one.ours and not key_of(one.body).endswith(f":{HEARD}")]
+    if not ours or max(ours) <= heard.at:
+        return heard
+    return AskedBack(heard.at, "/approve", f"the change has moved on since; write: {_forms(channel)}")
 
 
 # --- several of them -----------------------------------------------------------------------------------------

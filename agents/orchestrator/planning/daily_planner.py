@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sisimpur.agents.orchestrator.board.stuck import StuckTask
-from sisimpur.agents.orchestrator.vision.goal_ids import doubles
+from sisimpur.agents.orchestrator.vision.goal_ids import doubles, same_again
 from sisimpur.agents.orchestrator.vision.told_guards import holding, lost
 from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.lifecycle import Board, Card, State, worded
@@ -142,13 +142,8 @@ def question_line(question: Question, titles: Mapping[str, str]) -> str:
 
 
 def _warnings(vision: Vision) -> Iterable[str]:
-    again = doubles(vision.goals)
-    same = [
-        Remark(f'"{goal.title}" is the same as line {again[goal.id].line}; it is planned once', goal.line)
-        for goal in vision.goals
-        if goal.id in again
-    ]
-    return (f"VISION.md, line {warning.line}: {warning.text}" for warning in (*vision.warnings, *same))
+    told = (*vision.warnings, *same_again(vision.goals))
+    return (f"VISION.md, line {warning.line}: {warning.text}" for warning in told)
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

@@ -41,6 +41,7 @@ class PlanningRules:
     depth: int  # of dependencies
     allow: tuple[str, ...]
     per_token: tuple[int, int]
+    protected: tuple[str, ...] = ()  # the owner's own list, besides the built-in one
     long_goals: bool = True  # what one day is too short for has a branch of its own until it is whole
 
 
@@ -253,6 +254,7 @@ class _DayPlanning:
             guards=self.accepted.guards,
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
+            protected=self.of.rules.protected,
             depth=self.of.rules.depth,
             words=tuple(_with_task(word, self.of.books.spec) for word in words),
             stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in told_once(self._lost())),

@@ -9,7 +9,7 @@ from datetime import datetime
 from sisimpur.shared.forge.forge import Forge, Pull, marked
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.naming import attempt_ref
-from sisimpur.shared.model.text import defuse, defused_line
+from sisimpur.shared.model.text import defuse, defused_line, own_place, with_links
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.money.token_budget import cents
 from sisimpur.shared.repo.mirror import Mirror
@@ -66,7 +66,8 @@ class Delivery:
         key = f"{task.id}.a{attempt}:pr"
         self.journal.intend(key, "pull request", task.id, branch.commit, now)
         title = defused_line(self.clean(pull_title(task)))
-        body = marked(f"{task.id}:pr", defuse(self.clean(pull_body(task, branch, said.goal, said.cost, said.words))))
+        told, home = self.clean(pull_body(task, branch, said.goal, said.cost, said.words)), self.forge.address
+        body = marked(f"{task.id}:pr", defuse(with_links(told, home, branch.commit), own_place(home)))
         pull = self.forge.ensure_pull(branch.name, said.into, title, body, LABELS, draft=True)
         self.journal.achieved(key, str(pull.number))
         return pull

@@ -9,10 +9,12 @@ from datetime import datetime
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.shared.forge.forge import REVIEW_CONTEXT, TESTS_CONTEXT, Forge, Verdict
 from sisimpur.shared.model.evidence import Approved, ChangesRequested, Evidence, Reviewed
-from sisimpur.shared.model.text import defuse
+from sisimpur.shared.model.text import defuse, own_place, with_links
 from sisimpur.shared.repo.commit_text import CommitText
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.system.fault import fault_point
+
+HEARD = "heard"  # marks what came of the owner's words: it says nothing new of the change
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Publishing:
         """What came of the owner's words: one comment per task, brought up to date."""
 
         def publish() -> str:
-            self.forge.ensure_comment(to.number, f"{to.task}:heard", self._safe(text))
+            self.forge.ensure_comment(to.number, f"{to.task}:{HEARD}", self._safe(text))
             return str(to.number)
 
         self._once(to, f"heard-{gate_text.digest(text)}", text, publish, now)
@@ -139,7 +141,8 @@ class Publishing:
         return external
 
     def _safe(self, text: str) -> str:
-        return defuse(self.clean(text))
+        home = self.forge.address
+        return defuse(with_links(self.clean(text), home), own_place(home))
 
 
 def _verdict(reviewed: Reviewed) -> Verdict:

@@ -181,6 +181,7 @@ class DayAccount:
     reflection: Reflection = field(default_factory=Reflection)
     head: AuditHead | None = None  # of the audit, in the evening
     board: str = ""  # the address of the owner's board; empty: no link is told
+    heard: bool = False  # what the owner writes in his channel is an answer
 
     @property
     def tasks(self) -> tuple[TaskAccount, ...]:

@@ -93,7 +93,10 @@ class Learned:
 
 @dataclass(frozen=True)
 class ReportBooks:
-    """`clean`: the filter for outgoing text. `board`: the address that links begin with; empty: there are none."""
+    """`clean`: the filter for outgoing text. `board`: the address that links begin with; empty: there are none.
+
+    `heard`: what the owner writes in his channel is read.
+    """
 
     tasks: TaskBooks
     plans: PlanRepository
@@ -104,6 +107,7 @@ class ReportBooks:
     clean: Callable[[str], str]
     audit: AuditBook
     board: str = ""
+    heard: bool = False
 
     def cleaned(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.clean, texts))

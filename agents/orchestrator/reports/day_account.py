@@ -87,8 +87,8 @@ class DayBooks:
         """`kind`: where the caller knows better than the books; `missed`: the days just before."""
         rules = self._deploys.rules if self._deploys else DeployRules()
         found = self._account(kind, missed)
-        board = self._books.board
-        return replace(found, deploys_as=rules.as_whom, deploys_refused=rules.refused, board=board)
+        found = replace(found, board=self._books.board, heard=self._books.heard)
+        return replace(found, deploys_as=rules.as_whom, deploys_refused=rules.refused)
 
     def _account(self, kind: Kind | None, missed: Sequence[str]) -> DayAccount:
         day, plans, money = self._day, self._books.plans, self._books.money

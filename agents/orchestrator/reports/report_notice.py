@@ -10,7 +10,16 @@ from sisimpur.agents.orchestrator.reports.account import DayAccount, TaskAccount
 from sisimpur.agents.orchestrator.reports.deploy_text import deployed
 from sisimpur.agents.orchestrator.reports.reflection import in_one_line
 from sisimpur.agents.orchestrator.reports.report_text import morning_sections
-from sisimpur.agents.orchestrator.reports.report_words import SHORT, brief, headline, named, rounded, section
+from sisimpur.agents.orchestrator.reports.report_words import (
+    SHORT,
+    brief,
+    headline,
+    in_channel,
+    named,
+    orders,
+    rounded,
+    section,
+)
 from sisimpur.shared.machine.pressure import Tight, forbids
 from sisimpur.shared.model.deployment import DeployStage
 from sisimpur.shared.model.text import as_said, bullets
@@ -47,7 +56,10 @@ def evening(account: DayAccount, command: str, png: bytes = b"") -> Notice:
 
 def _lead(account: DayAccount, *more: str) -> str:
     where = f"The whole report: `reports/daily/{account.day}.md`"
-    return "\n".join((", ".join((headline(account, in_cents), *more)), where))
+    has_plan = any("approve plan" in task.ways for task in account.stuck)
+    ways = ("/answer GOAL your words", *["/approve plan"] * has_plan)
+    heard = [in_channel(*orders(), *ways)] if account.heard and account.waiting else []
+    return "\n".join((", ".join((headline(account, in_cents), *more)), where, *heard))
 
 
 def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
@@ -82,20 +94,22 @@ def _tone(account: DayAccount) -> Tone:
 # --- what cannot wait ----------------------------------------------------------------------------------------
 
 
-def asks(day: str, task: TaskAccount, attempt: int, command: str, board: str = "") -> Notice:
+def asks(day: str, task: TaskAccount, attempt: int, command: str, board: str = "", heard: bool = False) -> Notice:
     """A change waits for the owner. Other reasons are another message, and so is another attempt's change.
 
-    `board`: the address of the owner's board; empty: there is no link to it.
+    `board`: the address of the owner's board; empty: there is no link to it. `heard`: as in DayAccount.
     """
     key = f"{day}:{task.id}:waiting-{attempt}-{digest(chr(10).join(task.asks))}"
     text = "\n\n".join((named(task), bullets(map(as_said, task.asks)), report_text.answer(task, command, board)))
+    text += f"\n\n{in_channel(*orders(task.id))}" if heard else ""
     return Notice(key, f"Waits for you: {as_said(task.title, 150)}", text, Tone.ATTENTION)
 
 
-def gave_up(day: str, task: TaskAccount, attempt: int, command: str, board: str = "") -> Notice:
+def gave_up(day: str, task: TaskAccount, attempt: int, command: str, board: str = "", heard: bool = False) -> Notice:
     """Again after a retry is another message, also for the same reason."""
     key = f"{day}:{task.id}:failed-{attempt}-{digest(task.note)}"
     text = "\n\n".join((named(task), as_said(task.note, 1_000), report_text.retry(task, command, board)))
+    text += f"\n\n{in_channel(orders(task.id)[-1])}" if heard else ""
     return Notice(key, f"Failed: {as_said(task.title, 150)}", text, Tone.BAD)
 
 

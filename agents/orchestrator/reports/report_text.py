@@ -104,7 +104,7 @@ def _goal(goal: GoalAccount, account: DayAccount, is_brief: bool) -> str:
         is_told = any(task in account.merged for task in goal.tasks)
         return f"{told}; {in_cents(goal.cost)} so far" if goal.cost and not is_told else told
     so_far = f"; {in_dollars(goal.cost)} so far" if goal.cost else ""
-    of_day = f", {in_dollars(goal.cost_of_day)} of it on this day" if goal.cost_of_day else ""
+    of_day = f", {in_dollars(goal.cost_of_day)} of it on this day" if 0 < goal.cost_of_day != goal.cost else ""
     return f"{told}{so_far}{of_day}"
 
 

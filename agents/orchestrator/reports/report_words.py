@@ -55,6 +55,17 @@ def answers(task: str, command: str) -> str:
     return f"`{command} approve {task}`, or `reject` or `retry` with `--why '...'`"
 
 
+def in_channel(*words: str) -> str:
+    """What the owner can write in his channel, where a bot of his listens: one line for all that waits there."""
+    told = ", ".join(f"`{one}`" for one in words)
+    return f"In your Discord channel you can answer, with a message of its own: {told}"
+
+
+def orders(task: str = "ID") -> tuple[str, ...]:
+    """About a change that waits."""
+    return f"/approve {task}", f"/reject {task} why", f"/retry {task} what to do differently"
+
+
 def savings(saved: Saved, said: Dollars = in_dollars) -> str:
     """A loss is told as one; empty: there is neither."""
     by = {"prompt caching": saved.caching, "the cheaper model on easy tasks": saved.routing}

@@ -23,6 +23,7 @@ from sisimpur.agents.orchestrator.reports.report_words import answers
 from sisimpur.shared.machine.pressure import Tight
 from sisimpur.shared.model.deployment import Deploy
 from sisimpur.shared.model.lifecycle import Card, State, is_over
+from sisimpur.shared.model.text import with_own_links
 from sisimpur.shared.money.ticket import BudgetWarning
 from sisimpur.shared.money.token_budget import in_cents, month_of
 from sisimpur.shared.notify.notice import Notice
@@ -231,11 +232,12 @@ class Reporting:
             self._send(message(days.account(deploy, task), running, days.paused(), self._command, self.books.board))
 
     def _urgent(self, books: DayBooks, day: str, pulls: Mapping[str, str] = NOTHING) -> Iterator[Notice]:
+        board, heard = self.books.board, self.books.heard
         for task in books.tasks(pulls):
             if task.asks:
-                yield report_notice.asks(day, task, books.attempt(task.id), self._command, self.books.board)
+                yield report_notice.asks(day, task, books.attempt(task.id), self._command, board, heard)
             if task.failed_that_day:
-                yield report_notice.gave_up(day, task, books.attempt(task.id), self._command, self.books.board)
+                yield report_notice.gave_up(day, task, books.attempt(task.id), self._command, board, heard)
 
     def _is_news(self, notice: Notice) -> bool:
         """Not said yet, on whichever day."""
@@ -265,7 +267,7 @@ class Reporting:
         return png
 
     def _write_page(self, day: str, text: str) -> None:
-        write_text(self._reports / f"{day}.md", self.books.clean(text))
+        write_text(self._reports / f"{day}.md", self._linked(text))
         fault_point("report.written")
 
     def _morning_page(self, day: str) -> None:
@@ -287,6 +289,10 @@ class Reporting:
     def _account(self, day: str) -> DayAccount:
         return self._day_books(day).account(missed=days_between(self._plans.last_day(day), day))
 
+    def _linked(self, text: str) -> str:
+        """Without keys; links into the owner's own repository work."""
+        return with_own_links(self.books.clean(text), self.books.tasks.forge.address)
+
     def _tell_day(self, notice: Notice, as_news: bool = True) -> None:
         """The day's message; what it says of others that did not arrive is said once it has arrived itself."""
         messages = self._messages
@@ -296,7 +302,7 @@ class Reporting:
             messages.book.told(untold, notice.key)
 
     def _send(self, notice: Notice, as_news: bool = True) -> None:
-        clean = self.books.clean
+        clean = self._linked
         sections = tuple(replace(one, text=clean(one.text)) for one in notice.sections)
         notice = replace(notice, title=clean(notice.title), text=clean(notice.text), sections=sections)
         self._messages.send(notice, self.session.now(), as_news)

@@ -139,8 +139,13 @@ class Roadmap:
     @property
     def entries(self) -> Iterator[RoadmapEntry]:
         """All of them, in their order."""
-        yield from (entry for week in self.weeks for entry in week.entries)
-        yield from self.later
+        yield from (entry for _, entry in self.places)
+
+    @property
+    def places(self) -> Iterator[tuple[Milestone | None, RoadmapEntry]]:
+        """All of them, in their order, each with its week; None: it stands below LATER."""
+        yield from ((week, entry) for week in self.weeks for entry in week.entries)
+        yield from ((None, entry) for entry in self.later)
 
 
 # --- decisions -----------------------------------------------------------------------------------------------

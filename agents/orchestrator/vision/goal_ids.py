@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sisimpur.shared.model.lifecycle import wording
@@ -116,6 +116,13 @@ def doubles(goals: Sequence[Goal]) -> Mapping[str, Goal]:
         if (one := first.setdefault(said, goal)) is not goal:
             found[goal.id] = one
     return found
+
+
+def same_again(goals: Sequence[Goal]) -> Iterator[Remark]:
+    """A remark for each goal that stands there twice."""
+    again = doubles(goals)
+    for goal in (goal for goal in goals if goal.id in again):
+        yield Remark(f'"{goal.title}" is the same as line {again[goal.id].line}; it is planned once', goal.line)
 
 
 def own_words_of(vision: Vision) -> Iterable[str]:

@@ -7,6 +7,7 @@ it is `loose`: the owner is asked.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from sisimpur.shared.model.scope import is_plain_path, matches
+from sisimpur.shared.model.scope import folded, is_plain_path, matches
 from sisimpur.shared.model.work import Remark
 from sisimpur.shared.words.meaning import forbids_change, meanings, says_how_it_works, says_no
 
@@ -24,6 +25,7 @@ LATIN = re.compile(r"[A-Za-z0-9_.\-/*?\[\]@+~\\]+")  # a name to which the lette
 BETWEEN = re.compile(r"[\s,;:!?|\"'`“”„«»‘’ʼ(){}<>…।॥、。，；：！？「」『』]+")
 EMPHASIS = re.compile(r"(\*{1,3}|_{1,3})(?![/*])(.+?)(?<![/*])\1")
 FILE = re.compile(r"[^/]*\w\.[A-Za-z]\w{0,9}")
+ABOUT = re.compile(r"/\.{0,2}/")  # `a//b`, `a/./b`, `x/../a/b`: a longer way to a/b
 SHORTEST_WORD = 3  # letters of a bare word that may be a folder
 
 
@@ -44,7 +46,7 @@ class TargetPaths:
 
     @cached_property
     def _files(self) -> frozenset[str]:
-        return frozenset(map(_folded, self.files))
+        return frozenset(map(folded, self.files))
 
     @cached_property
     def _folders(self) -> frozenset[str]:
@@ -66,7 +68,7 @@ class TargetPaths:
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        return frozenset(name.removesuffix(".py") for name in map(_folded, self._names) if name.endswith(".py"))
+        return frozenset(name.removesuffix(".py") for name in map(folded, self._names) if name.endswith(".py"))
 
     @cached_property
     def spaced(self) -> tuple[str, ...]:
@@ -75,13 +77,13 @@ class TargetPaths:
 
     def path(self, word: str) -> str:
         """The pattern of a path, a file's name or a glob as it stands; empty: nothing is called so."""
-        name = _folded(word)
+        name = folded(word)
         if any(sign in name for sign in "*?["):
             return word if any(matches(path, (word,)) for path in self.files) else ""
         if name.endswith("/"):
             return word if name.rstrip("/") in self._folders or name.rstrip("/") in self._folder_names else ""
         if name in self._files or name in self._folders:
-            is_marked = "/" in name or "." in name or name in map(_folded, self._capital_names)
+            is_marked = "/" in name or "." in name or name in map(folded, self._capital_names)
             return word if is_marked else ""
         if name in self._tails and "/" in name:
             return f"**/{word}"
@@ -97,18 +99,18 @@ class TargetPaths:
         parts = word.split(".")
         if len(parts) < 2 or not all(part.isidentifier() for part in parts):
             return
-        folder = _folded("/".join(parts))
+        folder = folded("/".join(parts))
         if folder in self._tails:
             yield f"**/{'/'.join(parts)}/"
         for most in range(len(parts), 0, -1):
             path = "/".join(parts[:most]) + ".py"
-            if _folded(path) in self._tails:
+            if folded(path) in self._tails:
                 yield f"**/{path}" if most > 1 else path
                 return
 
     def word(self, word: str) -> Iterator[str]:
         """The patterns of a bare word that is also the name of a folder or a module."""
-        name = _folded(word)
+        name = folded(word)
         if len(name) >= SHORTEST_WORD and name in self._folder_names:
             yield f"{word}/"
         if len(name) >= SHORTEST_WORD and name in self._stems:
@@ -128,8 +130,8 @@ def named(sentence: str, target: TargetPaths, forbids: bool) -> NamedPaths:
             missing[word] = None
         if not found:
             (patterns if forbids else loose).update(dict.fromkeys(target.word(word)))
-    folded = _folded(text)
-    patterns |= dict.fromkeys(path for path in target.spaced if _folded(path) in folded)
+    whole = folded(text)
+    patterns |= dict.fromkeys(path for path in target.spaced if folded(path) in whole)
     kept = [word for word in missing if not any(other != word and other in patterns for other in _cut(word))]
     return NamedPaths(tuple(patterns), tuple(kept), tuple(word for word in loose if word not in patterns))
 
@@ -156,6 +158,8 @@ def _bare(word: str) -> str:
     if bold := EMPHASIS.fullmatch(word.rstrip(".,")):
         word = bold[2]
     word = word.removeprefix("./").lstrip("/@~").rstrip(".-")
+    if ABOUT.search(word) and "://" not in word:
+        word = posixpath.normpath(word) + "/" * word.endswith("/")
     return word if any(sign.isalnum() for sign in word) else ""
 
 
@@ -181,10 +185,6 @@ def _cut(word: str) -> Iterator[str]:
         word = word.rpartition("-")[0]
         if FILE.fullmatch(word.rpartition("/")[2]) or word.endswith("/"):
             yield word
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def covering(patterns: Iterable[str], files: Sequence[str]) -> tuple[str, ...]:

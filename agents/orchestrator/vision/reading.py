@@ -204,8 +204,8 @@ def _lost_no(remark: Remark, patterns: Sequence[str], lost: Sequence[NoteFate]) 
     )
     return Question(
         note_id(remark),
-        f'I could not find what not to touch: "{one_line(sentences, 200)}" (in VISION.md). '
-        "No further file is protected by it yet. Name a path in it, e.g. `apps/payments/`.",
+        f'I found no file that your note means: "{one_line(sentences, 200)}" (in VISION.md). '
+        "It protects nothing more yet. Name a path in it, e.g. `apps/payments/`.",
         "; ".join(filter(None, parts)),
     )
 

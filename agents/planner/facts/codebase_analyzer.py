@@ -10,15 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice, zip_longest
-from posixpath import basename, splitext
+from functools import cached_property
 
-from sisimpur.agents.planner.facts.code_index import ENDING, CodeIndex, IndexedFile, by_worth, kind, words
-from sisimpur.agents.planner.facts.relevance import COMMON, PATH, Meanings, Relevance, named_folders, relevance
+from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind, words
+from sisimpur.agents.planner.facts.relevance import (
+    Meanings,
+    Relevance,
+    is_called_so,
+    named_folders,
+    relevance,
+)
 from sisimpur.agents.planner.facts.repository_map import repository_map, stack, tests, without_tables
-from sisimpur.agents.planner.facts.source import LONG_FILE, OTHERS, SourceHit, SourceTree, clean, hits, parts, whole
-from sisimpur.shared.model.scope import is_plain_path
-from sisimpur.shared.model.text import few
+from sisimpur.agents.planner.facts.said_names import in_turn, searched, told
+from sisimpur.agents.planner.facts.source import LONG_FILE, OTHERS, SourceTree, outline, parts, whole
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.repo.file_parts import Definition
 
 MAX_FACTS = 60_000  # characters, about 17,000 tokens; of these
 LARGE, LARGE_FACTS = 10_000, 36_000  # in a repository of so many files, so much: a prompt of 12,000 tokens
@@ -29,13 +35,18 @@ LONG_IF_NAMED, LONG_IF_FOUND = 7_000, 3_000  # of a longer one, its parts
 BESIDE = 12_000  # characters of files beside the named ones, for each goal, at most
 NEEDED = 6_000  # at least, for a goal to be planned with others
 ASIDE = 0.1  # of BESIDE: pages, and as much prose and the like, at most
+SMALL = 300_000  # characters of code, at most, of a repository where also what is worth less tells something
 FILLED = 0.6  # of the room, at least, while there is anything that tells
 PRICE = 0.2  # how much less a long file is worth: its length to this power
+CALLED = 8  # how many of a file's best lines a definition is worth whose name a goal says
+SAID = 12  # points of a line that holds what a goal quotes
 MEANT = 2  # how many of a file's best lines a definition is worth whose name the goal's words mean
 LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
 MORE = "\n[more was cut]"
 ROOM_FOR_OTHERS = 1_000  # characters, of a named file's other definitions
+OUTLINED = 3_000  # characters of outlines: of what goals mean, in files that there was no room for
+OUTLINED_PER_GOAL, OF_A_GUARDED = 12, 40  # definitions
 
 
 @dataclass(frozen=True)
@@ -64,14 +75,22 @@ class Seen:
     meanings: Meanings
     texts: tuple[str, ...]
     spoken: tuple[Relevance, ...]
+    guarded: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, source: SourceTree, texts: Iterable[str]) -> Seen:
+    def of(cls, source: SourceTree, texts: Iterable[str], guarded: Sequence[str] = ()) -> Seen:
         bounded = tuple(text[:LONGEST_TEXT] for text in texts)
         index = CodeIndex(source)
         meanings = Meanings(index)
         spoken = tuple(relevance(index, meanings, text) for text in bounded)
-        return cls(source, index, meanings, bounded, spoken)
+        paths = frozenset(path for path in index.files if matches(path, guarded))
+        return cls(source, index, meanings, bounded, spoken, paths)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether files that are worth less than others fill the room; in a larger one outlines of more files do."""
+        code = (file.size for path, file in self.index.files.items() if not _is_aside(path))
+        return sum(code) <= SMALL
 
     def map(self, limit: int, is_defining: bool) -> str:
         kept = {folder for text in self.texts for folder in named_folders(text, self.index)}
@@ -89,9 +108,14 @@ class CodebaseAnalyzer:
         general = self._general(seen, ())
         return _joined((general, self._of(seen, range(len(texts)), self._room(general))), self.limit)
 
-    def grouped(self, source: SourceTree, texts: Sequence[str], environment: Sequence[str] = ()) -> GoalFacts:
-        """Facts of goals, in as many groups as they need: each group has at most `limit` characters with `general`."""
-        seen = Seen.of(source, texts)
+    def grouped(
+        self, source: SourceTree, texts: Sequence[str], environment: Sequence[str] = (), guarded: Sequence[str] = ()
+    ) -> GoalFacts:
+        """Facts of goals, in as many groups as they need: each group has at most `limit` characters with `general`.
+
+        `guarded`: patterns of what no task may touch: of these files an outline is enough.
+        """
+        seen = Seen.of(source, texts, guarded)
         self = self._for(seen)
         general = self._general(seen, environment)
         room = self._room(general)
@@ -127,9 +151,10 @@ class CodebaseAnalyzer:
     def _of(self, seen: Seen, places: Sequence[int], room: int) -> str:
         index, spoken = seen.index, [seen.spoken[place] for place in places]
         found = searched(seen.source, [seen.texts[place] for place in places], index)
-        shown = _shown(index, spoken, room, self._searched)
+        shown = _shown(seen, spoken, room, self._searched)
         is_whole = {path: text.startswith(_head(index, path)) for path, text in shown.items() if path in index.files}
-        return _joined((told(index, found, is_whole, self._searched), *shown.values()), room)
+        more = "" if seen.is_small else "\n\n".join(_outlines(index, spoken, shown))
+        return _joined((told(index, found, is_whole, self._searched), *shown.values(), more), room)
 
 
 def _head(index: CodeIndex, path: str) -> str:
@@ -187,7 +212,7 @@ def _beside(index: CodeIndex, spoken: Relevance, room: int) -> Iterator[str]:
     taken = set(spoken.named)
     for path in sorted(cost, key=lambda path: (-spoken.worth[path] / (cost[path] + 500) ** PRICE, path)):
         is_page = kind(path) == "pages"
-        is_filled = not is_page or not taken.isdisjoint(index.users.get(path, ()))
+        is_filled = not is_page or is_called_so(path, spoken.telling) or not taken.isdisjoint(index.users.get(path, ()))
         if index.files[path].text and is_filled and cost[path] <= (aside[is_page] if _is_aside(path) else room):
             room -= cost[path]
             aside[is_page] -= cost[path] if _is_aside(path) else 0
@@ -212,38 +237,39 @@ def _groups(index: CodeIndex, spoken: Sequence[Relevance], room: int) -> Iterato
         yield tuple(together)
 
 
-def _shown(index: CodeIndex, spoken: Sequence[Relevance], room: int, kept_free: int) -> dict[str, str]:
+def _shown(seen: Seen, spoken: Sequence[Relevance], room: int, kept_free: int) -> dict[str, str]:
     """Path -> its text. First what goals name, small ones first; then in turn what is beside them, in less room.
 
     What is worth less fills a part of the room: so a small repository is seen nearly whole.
     """
-    shown: dict[str, str] = {}
+    index, shown = seen.index, dict[str, str]()
+    kept_free += 0 if seen.is_small else OUTLINED
     named = dict.fromkeys(path for one in spoken for path in one.named)
     first = dict.fromkeys(sorted(named, key=lambda path: _cost(index, path, is_named=True)))
-    beside = _in_turn(_beside(index, one, BESIDE) for one in spoken)
-    others = (path for path in _in_turn(one.ranked for one in spoken) if path in index.files and not _is_aside(path))
+    each = BESIDE if seen.is_small else max(BESIDE, int(room * FILLED) // max(1, len(spoken)))
+    beside = in_turn(_beside(index, one, each) for one in spoken)
+    ranked = in_turn(one.ranked for one in spoken) if seen.is_small else ()
+    others = (path for path in ranked if path in index.files and not _is_aside(path))
     unfilled = int(room * (1 - FILLED))
     for paths, free in ((first, 0), (beside, kept_free), (others, max(kept_free, unfilled))):
         for path in paths:
             is_tried = path not in shown and (path in named or _cost(index, path, is_named=False) <= room - free)
-            text = _view(index, path, spoken, path in named, room - free) if is_tried else ""
+            text = _view(seen, path, spoken, path in named, room - free) if is_tried else ""
             if text and len(text) + 2 <= room - free:
                 shown[path] = text
                 room -= len(text) + 2
     return shown
 
 
-def _in_turn(paths: Iterable[Iterable[str]]) -> list[str]:
-    """The first of each, then the second of each; everything once."""
-    return list(dict.fromkeys(path for turn in zip_longest(*paths) for path in turn if path))
-
-
-def _view(index: CodeIndex, path: str, spoken: Sequence[Relevance], is_named: bool, room: int) -> str:
+def _view(seen: Seen, path: str, spoken: Sequence[Relevance], is_named: bool, room: int) -> str:
+    index = seen.index
     file = index.files.get(path)
     if file is None:
         return f"{path}: not shown (a key, not text, or too large)"
     if not file.text:
         return f"{path}: empty"
+    if path in seen.guarded:  # what no task may touch is told by its signatures; the map has the names of the others
+        return outline(path, file.lines, file.definitions[:OF_A_GUARDED]) if file.definitions else ""
     if _is_short(file, is_named) and file.size <= room:
         return whole(path, file.lines)
     share = min(_share(file, is_named), room) - (ROOM_FOR_OTHERS if is_named and room > LONG_IF_FOUND else 100)
@@ -256,6 +282,7 @@ def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> 
     about = [one for one in spoken if file.path in one.worth or file.path in one.named]
     telling = {word for one in about for word in one.telling}
     names = {name for one in about for name in one.names}
+    literal = {text for one in about for text in one.literal}
     used = {
         name
         for user in index.users.get(file.path, ())
@@ -266,111 +293,29 @@ def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> 
     for number, line in enumerate(file.lines, 1):
         value = sum(index.weight(word) for word in set(words(line)) & telling)
         said = set(re.findall(r"\w+", line))
-        value += 4 * len(said & names) + 2 * len(said & used)
+        value += 4 * len(said & names) + 2 * len(said & used) + SAID * sum(text in line for text in literal)
         if value:
             found[number] = value
     most = max(found.values(), default=1.0)  # what a goal means comes before what holds many words of many goals
     for place, value in (item for one in about for item in one.meant.items()):
         if place.path == file.path:
             found[place.definition.line] = found.get(place.definition.line, 0.0) + MEANT * most * value**3
+    for each in file.definitions:  # what a goal calls by its name comes first
+        if any(each.name.rpartition(".")[2] in one.called for one in about):
+            found[each.line] = found.get(each.line, 0.0) + CALLED * most
     return found
 
 
-# --- names that goals say ------------------------------------------------------------------------------------
-# How often a plain word stands where tells nothing; the map and the definitions that it means tell more.
-
-HITS_OF_A_WORD = 30  # lines; a plain word in more of them tells nothing, though something is called so
-NAMES_PER_TEXT, MOST_NAMES = 8, 40
-HITS_PER_FILE, HITS_PER_NAME, HITS_ASKED = 2, 4, 60
-LONGEST_HIT = 120
-QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”")  # of any length: each mark has its own partner
-LONGEST_NAME = 60
-WORD = re.compile(r"[^\W\d_]\w*(?:\.\w+)*")
-NAME = re.compile(r"[._/]|[a-z][A-Z]")
-
-Found = Mapping[str, Sequence[SourceHit]]
-
-
-def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
-    """What looks like a name: quoted, joined by marks, CamelCase, called; or a definition or a file is called so.
-
-    The first of each text, then the second of each: there is room for some of all.
-    """
-    files = {splitext(basename(path))[0] for path in index.paths}
-    chosen: list[list[str]] = []
-    for text in texts:
-        said = [(word, ENDING.sub("", word)) for word in WORD.findall(text)]
-        said = [(word, bare) for word, bare in said if len(bare) > 2 and bare.lower() not in COMMON]
-        ranked = [
-            *(name for found in QUOTED.findall(text) if 2 <= len(name := "".join(found)) <= LONGEST_NAME),
-            *(path for path in PATH.findall(text) if "/" in path),
-            *(bare for word, bare in said if NAME.search(word) or f"{word}(" in text),
-            *(bare for _, bare in said if bare in index.definers or bare in files),
-        ]
-        chosen.append(list(dict.fromkeys(ranked))[:NAMES_PER_TEXT])
-    return tuple(_in_turn(chosen))[:MOST_NAMES]
-
-
-def searched(source: SourceTree, texts: Iterable[str], index: CodeIndex) -> Found:
-    return {name: _lines(source, name) for name in names(texts, index)}
-
-
-def _lines(source: SourceTree, name: str) -> tuple[SourceHit, ...]:
-    """Lines that hold it as it is written, or else in small letters; code first, prose and what is dull last."""
-    lines = hits(source, name, HITS_ASKED)
-    if not lines and name != name.lower():
-        lines = hits(source, name.lower(), HITS_ASKED)
-    plain = (hit for hit in lines if is_plain_path(hit.path))
-    return tuple(sorted(plain, key=by_worth))
-
-
-def told(index: CodeIndex, found: Found, shown: Mapping[str, bool] | None, limit: int) -> str:
-    """Where names stand. `shown`: files that are shown, and whether whole; there they are seen. None: only files."""
-    seen = shown or {}
-    called = {name: [path for path in index.paths if name.lower() in path.lower()] for name in found}
-    absent = [f"“{name}”" for name, lines in found.items() if not lines and not called[name]]
-    rows = [["in no file, and in no file's name: " + ", ".join(absent)]] if absent else []
-    known = []
-    for name, lines in found.items():
-        elsewhere = [hit for hit in lines if not seen.get(hit.path)]
-        files = [path for path in called[name] if path not in seen]
-        if len(lines) > HITS_OF_A_WORD and not (NAME.search(name) or " " in name):
-            continue
-        if elsewhere or (files and not lines):
-            rows.append(list(_name(name, lines, elsewhere, files, shown is not None)))
-        elif lines:
-            known.append(f"“{name}”")
-    rows += [[f"only in files shown below: {', '.join(known)}"]] if known else []
-    return _fitting(["names that were searched for, in all lines and in all file names:"], rows, limit) if rows else ""
-
-
-def _fitting(kept: list[str], rows: Iterable[Sequence[str]], limit: int) -> str:
-    """Whole names, as many as there is room for."""
-    for row in rows:
-        if len("\n".join([*kept, *row])) <= limit:
-            kept += row
-    return "\n".join(kept)
-
-
-def _name(
-    name: str, lines: Sequence[SourceHit], elsewhere: Sequence[SourceHit], called: Sequence[str], with_lines: bool
-) -> Iterator[str]:
-    count = f"{len(lines)}{' or more' if len(lines) >= HITS_ASKED else ''} lines" if lines else "in no line"
-    files = f"; files called so: {_few(called)}" if called else ""
-    also = ", also in files shown below" if len(elsewhere) < len(lines) else ""
-    if with_lines and NAME.search(name):
-        yield f"“{name}”: {count}{also}{files}"
-        yield from (f"  {hit.path}:{hit.line}: {clean(hit.text.strip(), LONGEST_HIT)}" for hit in _spread(elsewhere))
-    else:
-        places = f", in {_few(dict.fromkeys(hit.path for hit in elsewhere))}" if elsewhere else ""
-        yield f"“{name}”: {count}{places}{also}{files}"
-
-
-def _spread(found: Iterable[SourceHit]) -> Iterator[SourceHit]:
-    """A few, and of one file no more than it takes to know it."""
-    by_file = ((place, hit) for _, same in groupby(found, lambda hit: hit.path) for place, hit in enumerate(same))
-    return islice((hit for place, hit in by_file if place < HITS_PER_FILE), HITS_PER_NAME)
-
-
-def _few(paths: Iterable[str]) -> str:
-    return few([clean(path) for path in paths], HITS_PER_NAME)
+def _outlines(index: CodeIndex, spoken: Sequence[Relevance], shown: Mapping[str, str]) -> Iterator[str]:
+    """What goals mean in files that are not shown, the best of each goal first, as far as there is room."""
+    best = (sorted(one.meant, key=lambda place: (-one.meant[place], str(place))) for one in spoken)
+    unseen = ([place for place in places if place.path not in shown][:OUTLINED_PER_GOAL] for places in best)
+    of: dict[str, set[Definition]] = {}
+    for place in in_turn(unseen):
+        of.setdefault(place.path, set()).add(place.definition)
+    room = OUTLINED
+    for path, chosen in of.items():
+        text = outline(path, index.files[path].lines, sorted(chosen, key=lambda each: each.line))
+        if len(text) + 2 <= room:
+            room -= len(text) + 2
+            yield text

@@ -11,7 +11,7 @@ import difflib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from posixpath import basename, dirname, splitext
@@ -156,6 +156,7 @@ def _text(file: IndexedFile, each: Definition) -> str:
 
 NAMED_FILES = 12
 FEW_FILES = 4
+NAMED_DEFINERS = 2  # files of the product that define a name: then its name means them
 FOLDER_FILES = 15  # a folder of more is no name for its files
 HOPS, PASSED_ON = 2, 0.45  # of what a file is worth, to those that it uses, and that use it
 TELLS: Mapping[Kind, float] = {
@@ -169,6 +170,9 @@ TELLS: Mapping[Kind, float] = {
 MEANT = 1.0  # a file that defines what the words mean is worth so much more; the one that speaks most of them: 1
 LEAST = 0.08  # of the best; less says nothing
 
+SHORTEST_LITERAL = 3
+QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”")  # of any length: each mark has its own partner
+ROUTE = re.compile(r"(?<![\w.<])/[\w@+.-]+(?:/[\w@+.-]*)*")
 PATH = re.compile(r"(?<![\w.])\.[a-z]\w+|[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+file\b")
 FOLDER = re.compile(r"[\w@.-]+/(?![\w@])")
 CAPITALS = re.compile(r"\b[A-Z]{4,}\b")
@@ -208,6 +212,8 @@ class Relevance:
     telling: frozenset[str]  # stems of its words
     names: frozenset[str]  # identifiers that it says, as written
     meant: Mapping[DefinedAt, float]  # definitions that its words mean, by how much
+    literal: tuple[str, ...] = ()  # texts that it quotes, and addresses
+    called: frozenset[str] = frozenset()  # names that it says and that can be nothing but names of the code
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -226,14 +232,17 @@ def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     meant = meanings.meant(text)
     for path, value in _best(meant).items():
         worth[path] = worth.get(path, 0.0) + MEANT * value * TELLS[kind(path)]
-    for path in {*named, *_of_kind(text, index), *_holding(text, index)}:
+    literal = tuple(dict.fromkeys(literals(text)))
+    told = {*_of_kind(text, index), *_holding(text, index), *_saying(literal, index), *_called_so(telling, index)}
+    for path in {*named, *told}:
         worth[path] = worth.get(path, 0.0) + (1.0 if path in named else 0.5)
     for hop in range(HOPS):
         worth = _passed_on(index, worth, PASSED_ON / (1 + hop))
     least = LEAST * max(worth.values(), default=0.0)
     kept = {path: value for path, value in worth.items() if value >= least and path in index.files}
     names = frozenset(word for word in re.findall(r"\w+", text) if len(word) > 2 and word.lower() not in COMMON)
-    return Relevance(named, kept, telling, names, meant)
+    called = frozenset(name for name in names if is_a_name(name, text))
+    return Relevance(named, kept, telling, names, meant, literal, called)
 
 
 def _best(meant: Mapping[DefinedAt, float]) -> dict[str, float]:
@@ -263,9 +272,14 @@ def named_in(text: str, index: CodeIndex) -> Iterator[str]:
     for word in dict.fromkeys(CAPITALS.findall(text)):
         yield from (path for path in index.paths if splitext(basename(path))[0] == word and "/" not in path)
     for word in dict.fromkeys(re.findall(r"\w+", text)):
-        if IDENTIFIER.search(word) or f"`{word}" in text or f"{word}(" in text:
-            found = index.definers.get(word, ())
-            yield from found if len(found) == 1 else ()
+        if is_a_name(word, text):
+            product = [path for path in index.definers.get(word, ()) if kind(path) != "tests"]
+            yield from product if len(product) <= NAMED_DEFINERS else ()
+
+
+def is_a_name(word: str, text: str) -> bool:
+    """Whether a text says this word as a name: by its form, in quotes, or as a call."""
+    return bool(IDENTIFIER.search(word)) or f"`{word}" in text or f"{word}(" in text
 
 
 def named_folders(text: str, index: CodeIndex) -> Iterator[str]:
@@ -286,6 +300,33 @@ def _holding(text: str, index: CodeIndex) -> Iterator[str]:
     for word in set(re.findall(r"\w+", text)):
         found = index.holders.get(word, ()) if len(word) > 4 else ()
         yield from found if len(found) <= FEW_FILES else ()
+
+
+def literals(text: str) -> Iterator[str]:
+    """What stands in the code letter by letter: quoted texts, and addresses without what may follow in a pattern."""
+    yield from (said for found in QUOTED.findall(text) if len(said := "".join(found)) > SHORTEST_LITERAL)
+    for route in ROUTE.findall(text):
+        if len(bare := ENDING.sub("", route).rstrip("/.,")) > SHORTEST_LITERAL:
+            yield bare
+
+
+def _saying(literal: Sequence[str], index: CodeIndex) -> Iterator[str]:
+    """The files of the product that hold such a text, if they are few: a page, or what answers at an address."""
+    for said in literal:
+        found = [path for path, file in index.files.items() if kind(path) in ("code", "pages") and said in file.text]
+        yield from found if len(found) <= FEW_FILES else ()
+
+
+def _called_so(telling: Collection[str], index: CodeIndex) -> Iterator[str]:
+    """Pages whose name is made of words that the goal says, most of them: `_facet_results.html`."""
+    for path in index.files:
+        if kind(path) == "pages" and is_called_so(path, telling):
+            yield path
+
+
+def is_called_so(path: str, telling: Collection[str]) -> bool:
+    named = set(stems(splitext(basename(path))[0]))
+    return bool(named) and 2 * len(named & set(telling)) >= len(named)
 
 
 def _of_kind(text: str, index: CodeIndex) -> Iterator[str]:

@@ -87,6 +87,8 @@ OTHERS = "\nwhat else it defines:"
 LONGEST_DEFINITION = 60  # lines; of a longer one the places that matter
 MOST_SIGNATURES = 60
 BEFORE, AFTER = 2, 8  # lines around a place that stands in no definition
+LONGEST_SAYING = 80  # characters of a docstring's first line
+SAYING = re.compile(r'\s*[rR]?(?:"""|\'\'\')([^"\'\n]*)')
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 Lines = Sequence[str]
@@ -123,8 +125,7 @@ def parts(path: str, lines: Lines, worth: Mapping[int, float], room: int) -> str
     `worth`: of lines, how much they tell; none: the file's beginning does. A docstring tells less than what is done.
     """
     known = definitions(lines)
-    chosen: set[int] = set(_imports(lines))
-    used = sum(len(lines[number - 1]) + 7 for number in chosen)
+    chosen, used = set[int](), 0
     for _, numbers in _ranked(lines, known, worth or {1: 1.0}):
         new = numbers - chosen
         cost = sum(min(len(lines[number - 1]), LONGEST_LINE) + 7 for number in new)
@@ -138,11 +139,16 @@ def parts(path: str, lines: Lines, worth: Mapping[int, float], room: int) -> str
     return "\n".join([head, *numbered(lines, sorted(chosen)), *tail])
 
 
-def _imports(lines: Lines) -> Iterator[int]:
-    """The first lines that say what the file uses."""
-    for number, line in enumerate(lines[:60], 1):
-        if re.match(r"(?:from|import|const .*require\(|#include|use|package)\b", line):
-            yield number
+def outline(path: str, lines: Lines, chosen: Collection[Definition]) -> str:
+    """Signatures with the first line of what is said of each: much of a file in few words."""
+    told = [f"{each.line}| {'  ' * each.depth}{clean(each.signature)}{_said(lines, each)}" for each in chosen]
+    return "\n".join([f"{path}, {len(lines)} lines, in outline:", *told])
+
+
+def _said(lines: Lines, each: Definition) -> str:
+    """The first line of its docstring, shortened."""
+    first = next((found for line in lines[each.line : each.body - 1] if (found := SAYING.match(line))), None)
+    return f"  # {clean(first[1].strip(), LONGEST_SAYING)}" if first and first[1].strip() else ""
 
 
 def _ranked(

@@ -20,7 +20,7 @@ from sisimpur.shared.model.text import one_line
 DIFFERS = "a call does something else"  # that nobody asked for
 MOST_CALLS, MOST_LINES = 100, 5_000
 LONGEST_LINE, LONGEST_SAID = 40_000, 160  # characters of a line, of a call or a value
-SECONDS = 2.0  # for all calls, on each commit
+SECONDS = 2.0  # of a processor, for all calls, on each commit
 MOST_TOLD = 5
 
 # What nobody means to raise; the others are meant where the task speaks of an error.

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from sisimpur.agents.qa.analysis.expressions import Function, last_name, parsed
 
 KEEPER = "_sisimpur_calls"  # the name of our module in the file
-SEEN_THROUGH = ("staticmethod", "classmethod", "property", "cache", "lru_cache", "final", "override", "abstractmethod")
-LEFT_ALONE = (  # what makes an object, or what keeping a call needs itself
+LEFT_ALONE = (  # what makes an object, what keeping a call needs itself, and decorators of what has another's name
     *("__init__", "__new__", "__del__", "__init_subclass__", "__class_getitem__", "__set_name__", "__hash__"),
     *("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__enter__", "__exit__"),
     *("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__copy__", "__deepcopy__"),
+    *("setter", "deleter", "overload"),
 )
 MAKES = ("__init__", "__new__", "__post_init__", "__getstate__", "__setstate__", "__reduce__")
 MOST = 24  # functions of a file
@@ -74,25 +74,23 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _in_both(old: ast.Module, new: ast.Module) -> Iterator[_Both]:
-    """Functions that take the same on both sides, and that a recorder can see through."""
+    """Functions that take the same on both sides. Decorators are no matter: the call of what they wrap is kept."""
     known = dict(_functions(old.body, ""))
     for name, node in _functions(new.body, ""):
         then = known.get(name)
-        if then is None or node.name in LEFT_ALONE or _taken(then) != _taken(node):
-            continue
-        if all(last_name(one) in SEEN_THROUGH for one in (*then.decorator_list, *node.decorator_list)):
+        if then is not None and type(then) is type(node) and _taken(then) == _taken(node):
             yield _Both(name, node, ast.dump(then) != ast.dump(node))
 
 
-def _functions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+def _functions(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, Function]]:
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{owner}{node.name}.")
-        elif isinstance(node, ast.FunctionDef):
+        elif isinstance(node, Function) and not {node.name, *map(last_name, node.decorator_list)} & {*LEFT_ALONE}:
             yield owner + node.name, node
 
 
-def _taken(node: ast.FunctionDef) -> tuple[object, ...]:
+def _taken(node: Function) -> tuple[object, ...]:
     """Names of parameters, and how each is given."""
     every = node.args
     parts = (every.posonlyargs, every.args, every.kwonlyargs)

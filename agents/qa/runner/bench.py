@@ -25,6 +25,7 @@ from typing import Literal, Protocol
 from sisimpur.agents.qa.runner.report_pipe import PIPE, ReportPipe
 from sisimpur.agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawTestRun, SuiteOrder
 from sisimpur.agents.qa.runner.trees import Near, Trees
+from sisimpur.shared.machine.charging import charge_run, charged
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.scope import reads_as_dot_git
@@ -170,10 +171,13 @@ class BoxBench:
 
     def _run(self, order: SuiteOrder, environment: Environment, stop: Callable[[], bool]) -> tuple[RawTestRun, bool]:
         with self._trees.near(order.commit) as near, self._laid_out(order, near) as (place, pipe):
-            done = self.box.run(self._job(order, environment, place, near), stop)
+            with charged() as took:
+                done = self.box.run(self._job(order, environment, place, near), stop)
+            charge_run(took.use)
             coverage, calls = (_left(place / "out" / name) for name in ("coverage.json", "calls.jsonl"))
         end = "killed" if done.is_killed and done.code < 0 else done.end
-        return RawTestRun(end, done.code, done.seconds, done.text, pipe.report(), coverage, calls), done.is_killed
+        raw = RawTestRun(end, done.code, done.seconds, done.text, pipe.report(), coverage, calls, took.use.cpu)
+        return raw, done.is_killed
 
     @contextmanager
     def _laid_out(self, order: SuiteOrder, near: Near) -> Iterator[tuple[Path, ReportPipe]]:

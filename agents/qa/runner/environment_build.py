@@ -225,7 +225,7 @@ class Builder:
         for name in PLACES:
             remove_folder(place / name)
             (place / name).mkdir()
-        self.mirror.check_out(commit, place / "job", change.ChangeLimits())
+        self.mirror.check_out_all(commit, place / "job", change.ChangeLimits())
         for name in PLACES:
             hand_over(place / name)
 

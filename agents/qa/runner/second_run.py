@@ -52,13 +52,15 @@ def told(ran: Collection[str], took: Mapping[str, float]) -> str:
     if not took:
         return ""
     if set(took) <= set(ran):
-        return f"all {len(took)} files of tests"
+        return f"all {len(took)} files of tests" if len(took) > 1 else "the only file of tests"
     part = sum(took.get(file, 0.0) for file in ran) / (sum(took.values()) or 1.0)
     return f"{len(took.keys() & ran)} of {len(took)} files of tests, {part:.0%} of the time that tests take"
 
 
-FAULTS_SHARE = 0.4  # of the time of the first run, for all planted faults together
+# Faults are paid with seconds of processors, as far as they are known: a busy machine alters nothing.
+FAULTS_SHARE = 0.4  # of what the first run took, for all planted faults together
 FAULTS_LEAST = 4.0  # seconds, where that is less: a few starts of a runner
+BUSY = 5.0  # times as long on the wall: then it is enough, whatever the processors did meanwhile
 SHORT = 1.0  # seconds of all tests, which then are all asked
 HANGS = 5.0, 5.0  # a run that takes so many times as long as it should, and so many seconds more, has noticed
 
@@ -66,6 +68,14 @@ HANGS = 5.0, 5.0  # a run that takes so many times as long as it should, and so 
 def room_for_faults(whole: float) -> float:
     """Seconds for the runs of all planted faults. `whole`: of the first run."""
     return max(FAULTS_SHARE * whole, FAULTS_LEAST)
+
+
+def worked(cpu: float, whole: float) -> float:
+    """What part of a run its processors worked; 1 where nobody counted (`cpu` 0).
+
+    Not less than a fifth: what waits for something takes time, too.
+    """
+    return min(1.0, max(cpu / whole, 1 / BUSY)) if cpu and whole else 1.0
 
 
 def asked_of_faults(

@@ -15,10 +15,11 @@ code, the base's report, and a look at what the change does to the tests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.sandbox.box import Mount
 from sisimpur.shared.sandbox.bubblewrap import never
 
@@ -65,7 +66,8 @@ class RawTestRun:
     """Result of a run, as it came out of the box.
 
     `end`: "exited", the limit that ended it, or "killed": somebody ended the box, twice. `coverage`: as `coverage json`
-    writes. `calls`: what was kept of calls, or made of them (`inside/gate_calls.py`).
+    writes. `calls`: what was kept of calls, or made of them (`inside/gate_calls.py`). `cpu`: seconds that its
+    processors worked, to within a tenth; 0: nobody knows.
     """
 
     end: str
@@ -75,6 +77,7 @@ class RawTestRun:
     report: bytes | None = None
     coverage: bytes | None = None
     calls: bytes | None = None
+    cpu: float = 0.0
 
 
 NOT_THEIRS = ("stopped", "machine", "killed")  # the run was ended for a reason that is not its own
@@ -92,3 +95,8 @@ class Bench(Protocol):
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         """BrokenSetup, Misconfigured, or Refused if the files cannot be laid out. Stopping: see Stoppable."""
+
+
+def is_green(run: SuiteRun, known: Collection[str] = ()) -> bool:
+    """Whether nothing fails besides what is known to."""
+    return run.is_whole and run.of("failed") <= frozenset(known)

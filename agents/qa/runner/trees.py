@@ -102,7 +102,7 @@ class Trees:
             self._place = Path(tempfile.mkdtemp(prefix="trees-", dir=self.scratch))
         tree = KeptTree(commit, self._place / str(next(self._names)))
         try:
-            self.mirror.check_out(commit, tree.folder, self.limits)
+            self.mirror.check_out_all(commit, tree.folder, self.limits)
             hand_over(tree.folder)
         except BaseException:
             remove_folder(tree.folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sisimpur.agents.qa.survey.other_suites import suites_not_run
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
@@ -15,6 +15,7 @@ LAST = 6  # lines of the runner
 LONGEST = 300  # characters of a line
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
 PLACE = re.compile(r"([\w./-]+\.py):(\d+): in |File \"/job/([^\"\n]+)\", line (\d+)")
+RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?|.*[. ]|.*[<>:\"|?*\\].*")  # by Windows
 AT_LEAST = re.compile(r"(?:>=|\^|~=?)\s*3\.(\d+)|^3\.(\d+)")
 AT_MOST = re.compile(r"(<=|<|~|==)\s*3\.(\d+)")  # `~=3.9` has no end below 4
 PACKAGES = {  # that are called otherwise than what is imported
@@ -55,8 +56,6 @@ def what_is_not_run(survey: TargetSurvey) -> Iterator[str]:
         yield f"{name} ({path}): no service runs beside the tests; let `test:` leave out those that need it"
     if path := survey.conda():
         yield f"conda ({path}): is not installed from; write what pip installs as `setup:`"
-    if ".gitmodules" in survey.paths:
-        yield "submodules (.gitmodules): are not checked out; tests run without their files, no task changes them"
     if any(path.endswith(".gitattributes") and "filter=lfs" in survey.read(path) for path in survey.paths):
         yield "Git LFS (.gitattributes): files are not fetched; tests see what points to them, no task changes them"
 
@@ -64,10 +63,29 @@ def what_is_not_run(survey: TargetSurvey) -> Iterator[str]:
 def left_alone(left: Mapping[str, str]) -> Iterator[str]:
     """What no box gets, and what follows. `left`: path -> why."""
     for path, reason in sorted(left.items())[:LAST]:
-        if reason != "a submodule":  # told as one
-            yield f"{path} ({reason}): is left alone; tests run without it, no task changes it, and nothing is deployed"
+        yield f"{path} ({reason}): is left alone; tests run without it, no task changes it, and nothing is deployed"
     if len(left) > LAST:
         yield f"{len(left) - LAST} more paths are left alone"
+
+
+def read_only(submodules: Iterable[str]) -> Iterator[str]:
+    """What is there to be run, and not to be changed."""
+    for path in submodules:
+        yield f"{path} (a submodule): its files are there when tests run and when it is deployed; no task changes them"
+
+
+def not_everywhere(paths: Iterable[str]) -> Iterator[str]:
+    """Files whose names another system of the owner's team cannot hold, or holds as one file."""
+    alike: dict[str, list[str]] = {}
+    for path in paths:
+        alike.setdefault(path.casefold(), []).append(path)
+    twice = [few(same, LAST, " and ") for same in alike.values() if len(same) > 1]
+    if twice:
+        yield f"{few(twice, LAST, '; ')}: one file where capitals do not count (macOS, Windows)"
+    every = (path for same in alike.values() for path in same)
+    reserved = [path for path in every if any(map(RESERVED.fullmatch, path.split("/")))]
+    if reserved:
+        yield f"{few(sorted(reserved), LAST)}: Windows takes no such name"
 
 
 def lacking_python(survey: TargetSurvey, minor: int) -> int:

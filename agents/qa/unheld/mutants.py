@@ -210,6 +210,8 @@ def _slips(node: ast.AST, owner: ast.AST) -> Iterator[_Edit]:
             yield _Edit(test, f"(not {_text(test)})", "the condition was negated")
         case ast.Raise() | ast.AugAssign() | ast.Delete() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             yield _Edit(node, "pass", "the statement was dropped")
+        case ast.Slice(upper=ast.Name() | ast.Attribute() | ast.BinOp() | ast.Call() as limit):
+            yield _Edit(limit, f"({_text(limit)} + 1)", f":{ast.unparse(limit):.20} became one more", is_edge=True)
         case ast.ExceptHandler(type=ast.Tuple()) | ast.Call(args=[_, _, *_]) if caught := _errors(node):
             yield from _caught(*caught)
         case _:

@@ -41,7 +41,8 @@ WAITING = 256  # connections that may wait to be accepted
 STARTING = 30.0  # seconds
 DRAINING = 5.0  # seconds for calls in flight when the meter stops; then they are lost
 
-REST = 0.1  # seconds after an answer until what was said is recorded
+REST = 0.1  # seconds in which no call began or ended, until what was said is recorded
+LONGEST_REST = 2.0  # seconds that it waits for them
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Meter:
         self._stopping = threading.Event()
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
+        self._busy = 0.0  # when a call began or ended last
 
     def __enter__(self) -> Meter:
         self.start()
@@ -121,7 +123,11 @@ class Meter:
         self.socket.unlink(missing_ok=True)
 
     async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
-        await self._app(scope, receive, send)
+        self._busy = time.monotonic()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._busy = time.monotonic()
 
     @contextlib.asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
@@ -142,7 +148,7 @@ class Meter:
                 setup.timeouts,
                 setup.log,
                 self._stopping.is_set,
-                lambda *said: talk.later(_in_peace, over, time.monotonic() + REST, partial(setup.talk, *said)),
+                lambda *said: talk.later(self._in_peace, over, time.monotonic(), partial(setup.talk, *said)),
                 setup.clean,
             )
         )
@@ -156,11 +162,14 @@ class Meter:
             talk.close()
             book.close()
 
+    def _in_peace(self, over: threading.Event, said: float, record: Callable[[], object]) -> None:
+        """Record what was said when no call begins or ends: two threads at work are slower than one.
 
-def _in_peace(over: threading.Event, due: float, record: Callable[[], object]) -> None:
-    """Record what was said when its caller is done with the answer: two threads at work are slower than one."""
-    over.wait(max(0.0, due - time.monotonic()))
-    record()
+        While a call waits for its model, there is peace.
+        """
+        while (rest := min(self._busy + REST, said + LONGEST_REST) - time.monotonic()) > 0 and not over.wait(rest):
+            pass
+        record()
 
 
 def _settings(app: Starlette) -> uvicorn.Config:

@@ -17,7 +17,15 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.web.api.acting.order_bodies import AnswerBody, CapBody, PauseBody, RollbackBody, RulingBody, WhyBody
+from sisimpur.web.api.acting.order_bodies import (
+    AnswerBody,
+    CapBody,
+    PauseBody,
+    PlanBody,
+    RollbackBody,
+    RulingBody,
+    WhyBody,
+)
 from sisimpur.web.api.acting.orders import carried_out
 from sisimpur.web.api.base.board_answers import API, etag
 from sisimpur.web.api.base.board_home import BoardHome
@@ -25,6 +33,7 @@ from sisimpur.web.api.base.guard import PROBLEM, not_allowed, problem, signed_in
 from sisimpur.web.api.base.rights import Role, may
 from sisimpur.web.api.base.sign_in import BoardAnswer, BoardOrders
 from sisimpur.web.api.reading import readers
+from sisimpur.web.api.reading.plan_review import plan_review
 from sisimpur.web.api.reading.reading_routes import state_of
 from sisimpur.web.api.reading.review import is_guarded, review_facts
 
@@ -46,6 +55,7 @@ class BoardActions:
             "/tasks/{id}/unblock": self.unblock,
             "/tasks/{id}/retest": self.retest,
             "/answers": self.answer,
+            "/plan/rulings": self.rule_plan,
             "/deploys/pause": self.pause,
             "/deploys/rollback": self.roll_back,
             "/money/cap": self.raise_cap,
@@ -86,6 +96,18 @@ class BoardActions:
             return self._done(records, Arguments("answer", Path(), id=body.id, text=body.text))
 
         return self.once(key, f"answer {body.model_dump_json()}", judged)
+
+    def rule_plan(self, body: PlanBody, key: Key) -> Response:
+        """Let all tasks begin whose plan waits, or drop them."""
+
+        def judged(records: Records) -> BoardAnswer:
+            text = self.home.told(plan_review(records), records)
+            if (now := json.loads(text))["mark"] not in ("", body.mark):
+                return BoardAnswer(409, problem(409, "the plan has changed since you looked at it", now=now).decode())
+            command = "approve" if body.ruling == "approve" else "cancel"
+            return self._done(records, Arguments(command, Path(), id="plan", commit=body.mark, why=body.why))
+
+        return self.once(key, f"plan {body.model_dump_json()}", judged)
 
     def pause(self, body: PauseBody, key: Key) -> Response:
         return self._order(Arguments("pause-deploys" if body.paused else "resume-deploys", Path(), why=body.why), key)

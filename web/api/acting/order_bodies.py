@@ -62,6 +62,14 @@ class ApprovalBody(OrderBody):
     why: Words = ""
 
 
+class PlanBody(OrderBody):
+    """`mark`: of the plan that was looked at."""
+
+    ruling: Literal["approve", "drop"]
+    mark: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    why: Words = ""
+
+
 class AnswerBody(OrderBody):
     """`asked`: the questions about it that were shown, each in its words: one answer is to all of them."""
 
@@ -94,6 +102,13 @@ class WhyBody(OrderBody):
 
 class VisionBody(OrderBody):
     text: Annotated[str, Field(max_length=LONGEST_FILE)]
+
+
+class MoveBody(OrderBody):
+    """`place`: the Monday of a week, or `later`."""
+
+    goal: Annotated[str, Field(pattern=r"^[a-z]-[0-9a-z]{1,40}$")]
+    place: Annotated[str, Field(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}|later)$")]
 
 
 class PreviewBody(OrderBody):

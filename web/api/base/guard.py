@@ -1,7 +1,8 @@
 """Before every route: is it this board's name, this board's page, and somebody who is signed in? After it: the headers.
 
 Other ports of this machine belong to others, and what we deploy there a model wrote: a cookie would reach them, and for
-a browser they are of the same site. So there is no cookie, and an origin counts with its port.
+a browser they are of the same site. So on this machine there is no cookie, and an origin counts with its port. Over TLS
+a browser's session is a cookie, and whoever brings one has to come from the board's own page.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from time import monotonic
 from typing import Any
 
 from sisimpur.shared.store.chain import heard_by
-from sisimpur.web.api.base.rights import LOOKS, Role, may
+from sisimpur.web.api.base.place import WAY, BoardPlace, Way, token_in
+from sisimpur.web.api.base.rights import LOOKS, SCOPES, Role, may
 from sisimpur.web.api.base.sign_in import SignedIn
 
 Scope = MutableMapping[str, Any]
@@ -70,7 +72,7 @@ class BoardGuard:
 
     app: App
     lets_in: Callable[[str], SignedIn | None]
-    port: int
+    place: BoardPlace
     open_to_all: tuple[Container[tuple[str, str]], ...]
     failures: Failures
     allowed: Callable[[str], str]
@@ -84,11 +86,14 @@ class BoardGuard:
             await send({"type": "websocket.close", "code": 4403})
 
     async def _judge(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._refusal(scope)
+        headers = _headers(scope)
+        way = self.place.way(scope, headers)
+        refusal = _refusal(scope["method"], headers, way) if way else (421, self.place.why_not(scope, headers))
         asked = (scope["method"], scope["path"])
-        if refusal is None and not any(asked in some for some in self.open_to_all):
-            refusal = await self._admit(scope)
+        if refusal is None and way and not any(asked in some for some in self.open_to_all):
+            refusal = await self._admit(scope, headers, way)
         if refusal is None:
+            scope[WAY] = way
             signed: SignedIn | None = scope.get(SIGNED)
             with heard_by(signed.via if signed else "board"):
                 await self.app(scope, receive, send)
@@ -100,39 +105,36 @@ class BoardGuard:
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": problem(status, title)})
 
-    async def _admit(self, scope: Scope) -> tuple[int, str] | None:
+    async def _admit(self, scope: Scope, headers: Mapping[str, str], way: Way) -> tuple[int, str] | None:
         """Put down who asks, for the routes; or say why not."""
-        key = bearer(_headers(scope))
+        by_cookie = way.is_private and "authorization" not in headers  # one or the other: nobody falls back on it
+        key = token_in(headers) if by_cookie else bearer(headers)
+        if key and by_cookie and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return 403, "another page asked for this"
         signed = await asyncio.to_thread(self.lets_in, key) if key else None
-        if signed is None:
+        if signed is None or (by_cookie and signed.role in SCOPES):
             return self.failures.next_status(), "sign in with a link; type: sisimpur board --link"
         scope[SIGNED] = signed
         return None if may(signed.role, scope["method"], scope["path"]) else not_allowed(signed.role)
 
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Judge what a browser says about where it comes from; whoever else has the key could say anything."""
-        headers, method = _headers(scope), scope["method"]
-        if headers.get("host", "").lower() not in self._hosts:
-            return 421, f"the board answers as 127.0.0.1:{self.port} and localhost:{self.port} only"
-        if method in LOOKS:
-            return None
-        if method not in ACTS:
-            return 405, f"{method} means nothing here"
-        if headers.get("sec-fetch-site", "same-origin") != "same-origin":
-            return 403, "another page asked for this"
-        origin = headers.get("origin", "")
-        if origin and origin.lower() not in {f"http://{host}" for host in self._hosts}:
-            return 403, "another page asked for this"
-        if not origin and not bearer(headers):
-            return 403, "say where you come from: Origin, or a key"
-        if "transfer-encoding" in headers:
-            return 411, "say how long it is: Content-Length"
-        length = headers.get("content-length", "0")
-        return (413, "this is too long") if not length.isdecimal() or int(length) > LONGEST_BODY else None
 
-    @property
-    def _hosts(self) -> frozenset[str]:
-        return frozenset(f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+def _refusal(method: str, headers: Mapping[str, str], way: Way) -> tuple[int, str] | None:
+    """Judge what a browser says about where it comes from; whoever else has the key could say anything."""
+    if method in LOOKS:
+        return None
+    if method not in ACTS:
+        return 405, f"{method} means nothing here"
+    if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        return 403, "another page asked for this"
+    origin = headers.get("origin", "")
+    if origin and origin.lower() not in way.origins:
+        return 403, "another page asked for this"
+    if not origin and not bearer(headers):
+        return 403, "say where you come from: Origin, or a key"
+    if "transfer-encoding" in headers:
+        return 411, "say how long it is: Content-Length"
+    length = headers.get("content-length", "0")
+    return (413, "this is too long") if not length.isdecimal() or int(length) > LONGEST_BODY else None
 
 
 def signed_in(scope: Scope) -> SignedIn:

@@ -26,6 +26,7 @@ TABLE = (
     ("POST", "/api/v1/answers", _ANSWERS),
     ("POST", f"{_TASK}/rulings", _ANSWERS),  # each ruling by itself: see RULINGS
     ("POST", f"{_TASK}/(unblock|retest)", _DECIDES),
+    ("POST", "/api/v1/plan/rulings", _DECIDES),  # as to unblock and cancel each of its tasks
     ("POST", "/orchestrator/approve/[^/]+", _DECIDES),
     ("DELETE", "/api/v1/session", frozenset(PEOPLE)),
     ("DELETE", "/api/v1/sessions/[^/]+", frozenset(PEOPLE)),  # of another than their own only the owner

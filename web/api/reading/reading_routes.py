@@ -20,6 +20,7 @@ from sisimpur.web.api.base.board_openapi import KNOWN
 from sisimpur.web.api.base.guard import signed_in
 from sisimpur.web.api.reading import readers, team_readers
 from sisimpur.web.api.reading.board_news import NewsDesk, NewsLine
+from sisimpur.web.api.reading.plan_review import plan_review
 from sisimpur.web.api.reading.review import difference, review_facts
 
 MOST, MOST_SAID = 200, 20
@@ -48,7 +49,7 @@ class FiguresText(Response):
 
 def reading_routes(home: BoardHome) -> APIRouter:
     routes = APIRouter(prefix=API, responses=KNOWN)
-    for name, reader in {**readers.READERS, **team_readers.WHOLE}.items():
+    for name, reader in {**readers.READERS, **team_readers.WHOLE, "plan/review": plan_review}.items():
         routes.add_api_route(f"/{name}", _whole(home, reader), summary=_first_line(reader, name))
     routes.add_api_route("/tasks", _tasks(home), summary="Tasks, the newest id first")
     routes.add_api_route("/audit", _audit(home), summary="Who did what, in its order")

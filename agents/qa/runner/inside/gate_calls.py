@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import collections
 import contextlib
-import copy
 import datetime
 import decimal
 import enum
@@ -18,6 +17,7 @@ import fractions
 import functools
 import hashlib
 import importlib
+import inspect
 import io
 import itertools
 import json
@@ -34,13 +34,15 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
+from gate_nearby import NEARBY, nearby  # type: ignore[import-not-found]
+
 JOB = "/job/"
 FOUND, ASKED = "/out/calls.jsonl", f"{JOB}sisimpur_calls.json"
 MOST_KEPT, MOST_TRIED = 12, 300  # calls of a function that are kept; more are not looked at
 LARGEST = 20_000  # bytes of what a call was given
-NEARBY = 8  # other inputs of each call
 ONE_CALL, LONG = 0.5, 0.05  # seconds of processor: a call ends after these; one that takes these is no quick one
-BLOCKED = 2.0  # seconds: who waits for something else says nothing of the change
+BLOCKED, BUSY = 2.0, 0.02  # seconds in which a call works less than these: it waits, and says nothing of the change
+PATIENCE = 5  # times as long as the calls may work they may take on a busy machine
 LATE, WAITED = ("the call came to no end",), ("the call waited",)
 DEEPEST, LONGEST, MOST_ITEMS = 6, 400, 60  # of what is told of a value: levels, characters, items
 PLAIN = (type(None), bool, int, str, bytes, complex)
@@ -67,15 +69,23 @@ def seen(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function, which from now on keeps what it is given, the first times that this differs."""
     name = f"{function.__module__}:{function.__qualname__}"
 
-    @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def keep(args: Any, kwargs: Any) -> None:
         if len(_kept.get(name, ())) < MOST_KEPT and _tried.get(name, 0) < MOST_TRIED:
             _tried[name] = _tried.get(name, 0) + 1
             with contextlib.suppress(Exception):
                 _keep(name, args, kwargs)
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        keep(args, kwargs)
         return function(*args, **kwargs)
 
-    return called
+    @functools.wraps(function)
+    async def awaited(*args: Any, **kwargs: Any) -> Any:
+        keep(args, kwargs)
+        return await function(*args, **kwargs)
+
+    return awaited if inspect.iscoroutinefunction(function) else called
 
 
 def _keep(name: str, args: Any, kwargs: Any) -> None:
@@ -120,19 +130,22 @@ def main() -> None:
         os.environ["DJANGO_SETTINGS_MODULE"] = order["django"]
         importlib.import_module("django").setup()
     calls = [(number, near, call) for number, call in enumerate(order["calls"]) for near in range(NEARBY + 1)]
-    ends = time.monotonic() + order["seconds"]
     first = {}
-    for number, near, call in calls:
-        if time.monotonic() > ends:
-            break
+    for number, near, call in _while_there_is_time(calls, order["seconds"]):
         first[number, near] = _made(call, near, order["remade"])
-    ends += order["seconds"]
-    for number, near, call in reversed(calls):
+    for number, near, call in _while_there_is_time(calls[::-1], order["seconds"]):
         found = first.get((number, near))
-        if time.monotonic() > ends:
-            break
         if found and found == _made(call, near, order["remade"]):
             _tell({"call": [number, near], **found})
+
+
+def _while_there_is_time(calls: list[Any], seconds: float) -> Iterator[Any]:
+    """Of a processor: both commits make the same calls, however busy the machine is."""
+    began = time.process_time(), time.monotonic()
+    for call in calls:
+        if time.process_time() - began[0] > seconds or time.monotonic() - began[1] > PATIENCE * seconds:
+            return
+        yield call
 
 
 def _made(call: dict[str, str], near: int, remade: list[str]) -> dict[str, Any] | None:
@@ -140,7 +153,7 @@ def _made(call: dict[str, str], near: int, remade: list[str]) -> dict[str, Any] 
     try:
         args, kwargs = _Given(base64.b64decode(call["given"]), remade).load()
         if near:
-            args, kwargs = next(itertools.islice(_nearby(args, kwargs), near - 1, None))
+            args, kwargs = next(itertools.islice(nearby(args, kwargs), near - 1, None))
         function = _found(call["function"])
         given = f"{call['function'].partition(':')[2]}({_listed(args, kwargs)})"
         before = [_text(one) for one in (*args, *kwargs.values())]
@@ -166,6 +179,8 @@ def _did(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]
     try:
         with _in_time(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             found = function(*args, **kwargs)
+            if inspect.iscoroutine(found) or inspect.isasyncgen(found):
+                found = importlib.import_module("asyncio").run(_awaited(found))
             is_lazy = isinstance(found, types.GeneratorType)
             what = list(itertools.islice(found, MOST_ITEMS)) if is_lazy else found
             told = {"end": "returned", "type": type(found).__name__, "what": _text(what)}
@@ -178,15 +193,26 @@ def _did(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]
         return {"end": "raised", "type": type(error).__name__, "what": str(error)[:LONGEST], "quick": True}
 
 
+async def _awaited(found: Any) -> Any:
+    if inspect.iscoroutine(found):
+        return await found
+    what: list[Any] = []
+    async for one in found:
+        what.append(one)
+        if len(what) == MOST_ITEMS:
+            break
+    return what
+
+
 @contextlib.contextmanager
 def _in_time() -> Iterator[None]:
     """Counted in processor time: on a busy machine a call takes no more of that."""
     timers = (
-        (signal.ITIMER_PROF, signal.SIGPROF, ONE_CALL, LATE),
-        (signal.ITIMER_REAL, signal.SIGALRM, BLOCKED, WAITED),
+        (signal.ITIMER_PROF, signal.SIGPROF, ONE_CALL, _end),
+        (signal.ITIMER_REAL, signal.SIGALRM, BLOCKED, _end_if_it_waits(time.process_time())),
     )
-    for timer, number, seconds, why in timers:
-        signal.signal(number, functools.partial(_end, why))
+    for timer, number, seconds, handler in timers:
+        signal.signal(number, handler)
         signal.setitimer(timer, seconds, seconds)
     try:
         yield
@@ -195,8 +221,18 @@ def _in_time() -> Iterator[None]:
             signal.setitimer(timer, 0)
 
 
-def _end(why: tuple[str], *_: Any) -> None:
-    raise KeyboardInterrupt(*why)  # no handler of errors in general takes that
+def _end(*_: Any) -> None:
+    raise KeyboardInterrupt(*LATE)  # no handler of errors in general takes that
+
+
+def _end_if_it_waits(worked: float) -> Callable[..., None]:
+    def looks(*_: Any) -> None:
+        nonlocal worked
+        before, worked = worked, time.process_time()
+        if worked - before < BUSY:
+            raise KeyboardInterrupt(*WAITED)
+
+    return looks
 
 
 class _Given(pickle.Unpickler):
@@ -217,48 +253,23 @@ def _found(name: str) -> Callable[..., Any]:
     found: Any = importlib.import_module(module)
     for part in path.split("."):
         found = vars(found)[part]
-        found = getattr(found, "fget", None) or getattr(found, "__func__", found)
-    return found  # type: ignore[no-any-return]
+    return _within(found, path)
 
 
-# --- inputs nearby -------------------------------------------------------------------------------------------
-
-
-def _nearby(args: Any, kwargs: Any) -> Iterator[tuple[Any, Any]]:
-    """The same call with one value another, of its type: each argument in turn, then the next such value of each."""
-    places: list[tuple[Any, Any]] = [*enumerate(args), *kwargs.items()]
-    others = [(place, list(_others(value))) for place, value in places]
-    for rank in range(NEARBY):
-        for place, values in others:
-            if rank < len(values):
-                one = copy.deepcopy((list(args), kwargs))
-                one[0 if isinstance(place, int) else 1][place] = values[rank]
-                yield tuple(one[0]), one[1]
-
-
-def _others(value: Any) -> Iterator[Any]:
-    kind = type(value)
-    if kind is bool:
-        yield not value
-    elif kind is int:
-        yield from (one for one in (0, -value, value + 1, value - 1, 10 * value) if one != value)
-    elif kind in (float, decimal.Decimal, fractions.Fraction):
-        yield from (kind(one) for one in (0, -value, value + kind(1), value / 2) if one != value)
-    elif kind is str:
-        yield from ("", f" {value} ", value.upper(), value + value, value[:1], f"\u00e9{value}", value.replace(" ", ""))
-    elif kind in (list, tuple):
-        yield from (kind(), value[::-1], value[:1], value + value[:1])
-    elif kind in (set, frozenset):
-        yield kind()
-    elif kind is dict:
-        yield {}
-        yield dict(reversed(value.items()))
-    elif kind in (datetime.date, datetime.datetime):
-        yield from (value + datetime.timedelta(days) for days in (1, -1, 31, 366))
-    elif kind is datetime.timedelta:
-        yield from (datetime.timedelta(), -value, value * 2)
-    elif isinstance(value, enum.Enum):
-        yield from (one for one in type(value) if one is not value)
+def _within(found: Any, path: str) -> Callable[..., Any]:
+    """The function of this name itself, whatever decorators have made of it."""
+    todo: list[Any] = [found]
+    known: dict[int, Any] = {}
+    while todo and len(known) < MOST_ITEMS:
+        one = todo.pop(0)
+        if isinstance(one, types.FunctionType):
+            if one.__qualname__ == path and one.__code__.co_name == path.rpartition(".")[2]:
+                return one
+            todo += [cell.cell_contents for cell in one.__closure__ or ()]
+        inner = [getattr(one, name, None) for name in ("fget", "__func__", "__wrapped__", "func")]
+        todo += [more for more in inner if more is not None and id(more) not in known]
+        known[id(one)] = one
+    raise LookupError(path)
 
 
 # --- what is told of a value ---------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
-/* Asking the board. The key lies in this page's own storage, which no other port can read; there is no cookie. */
+/* Asking the board. On its own machine the key lies in this page's storage, which no other port can read: there is no cookie.
+   Over TLS it is a cookie that no page can read, and here stands only that there is one. */
 
+const KEPT = "cookie";
 const KEY = "sisimpur.key";
 const API = "/api/v1/";
 const known = new Map<string, Answer<unknown>>(); // address -> what was answered, and its ETag
@@ -38,7 +40,7 @@ function tellAll(): void {
 
 export async function signIn(code: string): Promise<void> {
   const { token } = await order<{ token: string }>("session", { code });
-  localStorage.setItem(KEY, token);
+  localStorage.setItem(KEY, token || KEPT);
   ended = false;
   tellAll();
 }
@@ -61,7 +63,7 @@ addEventListener("storage", tellAll);
 export async function ask(name: string, options: RequestInit = {}): Promise<Response> {
   const headers = new Headers(options.headers);
   const key = localStorage.getItem(KEY);
-  if (key) headers.set("Authorization", `Bearer ${key}`);
+  if (key && key !== KEPT) headers.set("Authorization", `Bearer ${key}`);
   if (options.body) headers.set("Content-Type", "application/json");
   let answer: Response;
   try {
