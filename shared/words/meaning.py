@@ -39,7 +39,8 @@ SHORTEST = 3  # letters of a stem
 NO = re.compile(
     r"\b(don'?t|do not|does not|never|no|not|none|nobody|nothing|keep|leave|left (?:alone|as)|avoid|without|"
     r"must stay|stays?|remains?|mustn'?t|shouldn'?t|cannot|can'?t|won'?t|untouched|hands off|off[- ]limits|"
-    r"preserve|protect|freeze|frozen|forbidden|prohibited|stop|only|nicht|kein\w*|nie|niemals|finger weg|verboten|korben? na|koro na|kore? na)\b"
+    r"preserve|protect|freeze|frozen|forbidden|prohibited|stop|only|"
+    r"nicht|kein\w*|nie|niemals|finger weg|verboten|korben? na|koro na|kore? na)\b"
     r"|(?<!\w)(?:না|নয়|নয়|নেই|নিষেধ|নিষিদ্ধ|কখনো|কখনোই|বন্ধ)(?!\w)",
     re.IGNORECASE,
 )
