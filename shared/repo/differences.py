@@ -52,7 +52,7 @@ def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
     trees = _trees(repository, old, new)
 
     def ask() -> tuple[Change, ...]:
-        leads = links(repository, tree(repository, old))
+        leads = links(repository, tree(repository, trees[0]))
         try:
             rows, patch = _whole(repository, trees)
         except CommandFailed:  # it may be too long by what it takes away
