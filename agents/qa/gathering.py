@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.loading import adds_quietly, loads_quietly
@@ -27,7 +28,7 @@ from sisimpur.agents.qa.survey.roots import Suites, held
 from sisimpur.agents.qa.test_runner import base_of, is_green, passing, read_run, taken_as
 from sisimpur.agents.qa.tools.checking import KeptAnswers
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
-from sisimpur.agents.qa.unheld.trying import Asked, faults_tried
+from sisimpur.agents.qa.unheld.trying import AskedTests, faults_tried
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.evidence import SuiteRun, configures_tests
 from sisimpur.shared.model.work import Branch, Run
@@ -151,7 +152,8 @@ class Gathering:
         """
         asked = self._asked({one.path for one in planted}, runs)
         failing = runs.change.of("failed") | runs.flaky
-        return faults_tried(planted, asked, lambda one: self._with_fault(one, asked.by, asked.limit), failing)
+        shown = partial(self._with_fault, files=asked.by, limit=asked.limit)
+        return faults_tried(planted, asked, shown, lambda run: is_green(run, failing))
 
     def compared(self, runs: Runs) -> Compared:
         """Make the calls of tests near the change on both commits, if there is time for these tests once more."""
@@ -165,14 +167,14 @@ class Gathering:
             return calls_compared(self._run, order, branch.base, texts, self.subject.suites.at(changed))
         return Compared()
 
-    def _asked(self, paths: Collection[str], runs: Runs) -> Asked:
+    def _asked(self, paths: Collection[str], runs: Runs) -> AskedTests:
         """The tests near these files, and what one run of them takes."""
         first, took = runs.change, self._took(runs.change)
         part = second_run.worked(first.cpu, first.seconds)
         work = {file: part * seconds for file, seconds in took.items()}
         by = second_run.asked_of_faults(work, self._brought(runs), self._near(paths, took))
         each = second_run.of_one_fault(took, first.seconds, by)
-        return Asked(first, by, each, part * each)
+        return AskedTests(first, by, each, part * each)
 
     def _run(self, order: SuiteOrder) -> RawTestRun:
         order = order if second_run.sayable(order.only) else replace(order, only=())

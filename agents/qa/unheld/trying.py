@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.runner.second_run import BUSY, HANGS, room_for_faults
-from sisimpur.agents.qa.test_runner import is_green
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.evidence import SuiteRun
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedTests:
     """Tests that are asked. `by`: their files; empty: all. `first`: the run of the change. `wall`, `work`: seconds that
     one run of them takes on the wall, and of processors; the same where nobody counted.
     """
@@ -37,22 +36,25 @@ class Asked:
 
 
 def faults_tried(
-    planted: Sequence[Mutant], asked: Asked, shown: Callable[[Mutant], SuiteRun], failing: Collection[str]
+    planted: Sequence[Mutant],
+    asked: AskedTests,
+    shown: Callable[[Mutant], SuiteRun],
+    notices_nothing: Callable[[SuiteRun], bool],
 ) -> FaultsTried:
-    """Show them while they fit. `failing`: tests that fail without a fault, too. Unavailable ends it.
+    """Show them while they fit. Unavailable ends it.
 
     One that hangs counts as one that ends: how much is computed until its limit is a matter of the machine.
     """
     tried = FaultsTried(by=asked.by)
     with suppress(Unavailable):
         for mutant, run in _runs(planted, asked, shown):
-            alive = (*tried.survivors, mutant) if is_green(run, failing) else tried.survivors
+            alive = (*tried.survivors, mutant) if notices_nothing(run) else tried.survivors
             tried = replace(tried, count=tried.count + 1, survivors=alive, seconds=tried.seconds + run.seconds)
     return tried
 
 
 def _runs(
-    planted: Sequence[Mutant], asked: Asked, shown: Callable[[Mutant], SuiteRun]
+    planted: Sequence[Mutant], asked: AskedTests, shown: Callable[[Mutant], SuiteRun]
 ) -> Iterator[tuple[Mutant, SuiteRun]]:
     room, most = (room_for_faults(whole) for whole in (asked.first.cpu or asked.first.seconds, asked.first.seconds))
     work, each, passed = 0.0, asked.work, 0.0
