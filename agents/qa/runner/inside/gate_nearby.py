@@ -40,7 +40,7 @@ def _others(value: Any) -> Iterator[Any]:
     elif kind is int:
         yield from (one for one in (0, -value, value + 1, value - 1, 10 * value) if one != value)
     elif kind in (float, decimal.Decimal, fractions.Fraction):
-        yield from (kind(one) for one in (0, -value, value + kind(1), value / 2) if one != value)
+        yield from (kind(one) for one in (0, -value, value + kind(1), value / 11) if one != value)  # with many digits
     elif kind is str:
         yield from (
             "",
