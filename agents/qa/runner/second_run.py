@@ -59,7 +59,7 @@ def told(ran: Collection[str], took: Mapping[str, float]) -> str:
 
 # Faults are paid with seconds of processors, as far as they are known: a busy machine alters nothing.
 FAULTS_SHARE = 0.4  # of what the first run took, for all planted faults together
-FAULTS_LEAST = 4.0  # seconds, where that is less: a few starts of a runner
+FAULTS_LEAST = 10.0  # seconds, where that is less: as many starts of a runner as there are faults
 BUSY = 5.0  # times as long on the wall: then it is enough, whatever the processors did meanwhile
 SHORT = 1.0  # seconds of all tests, which then are all asked
 HANGS = 5.0, 5.0  # a run that takes so many times as long as it should, and so many seconds more, has noticed
