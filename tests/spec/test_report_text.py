@@ -168,7 +168,7 @@ def test_a_message_tells_what_is_noticed_and_counts_the_rest() -> None:
     assert told.splitlines() == [
         "- **Fix the sum** (`20261120-01`): The sum of a cart is right.",
         "- nothing that they notice: 2 changes",
-        "- nobody has said: 1 change",
+        "- not known for 1 change",
     ]
 
 

@@ -140,7 +140,7 @@ def effects_in_short(account: DayAccount) -> Iterator[str]:
     if unseen:
         yield f"nothing that they notice: {counted(len(unseen), 'change')}"
     if unsaid:
-        yield f"nobody has said: {counted(len(unsaid), 'change')}"
+        yield f"not known for {counted(len(unsaid), 'change')}"
 
 
 def noted(account: DayAccount) -> Iterator[str]:
