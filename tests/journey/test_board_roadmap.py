@@ -37,7 +37,7 @@ def test_a_goal_that_is_moved_stands_there_in_the_file_at_the_board_and_for_the_
     assert line in home.home.roadmap.read_text().partition("### Week of 30 November 2026")[2]
     assert put(page, goal["id"], "later").status_code == 200
     assert [one["id"] for one in page.read("roadmap")["later"]] == [goal["id"]]
-    rows = [one for one in page.read("audit?limit=200")["rows"] if "ROADMAP.md" in str(one["detail"])]
+    rows = [one for one in page.read("audit?limit=200")["rows"] if one["subject"] == "ROADMAP.md"]
     assert rows and all(one["via"] == "board" for one in rows)
     home.home.roadmap.write_text(text)
 
