@@ -38,11 +38,14 @@ def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> 
         from sisimpur.cli.commands.serving import serve
 
         return serve(arguments, environment)
+    from sisimpur.shared.sandbox.box_usage import require_room
+
     home = Home(arguments.home)
     require_home(home)
     if holder := lock.holder(home.lock):
         raise Misconfigured(f"the team is already at work on this home (pid {holder}); see: python main.py status")
     usable(home, environment)
+    require_room(home.root)
     with open_records(home.root, environment) as records:
         pid, is_ready = _begin(records, environment)
         following = comes_next(records)

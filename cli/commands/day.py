@@ -119,7 +119,10 @@ LONGEST_NAMED = 200  # characters of each
 
 def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> int:
     """Return 1 if a phase had a problem or a task has failed today, named in the last line; all else was done."""
+    from sisimpur.shared.sandbox.box_usage import require_room
+
     with open_records(arguments.home, environment) as records:
+        require_room(arguments.home)  # before anything is paid for work that cannot be done
         problems = in_the_foreground(
             records, team_opener("day"), lambda team: team.run_day(arguments.until, _patience(arguments))
         )

@@ -7,7 +7,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
     yield _check("git", _git)
     yield _check("home", lambda: _home(home, chosen))
     yield _check("disk", lambda: _disk(home))
-    box = tuple(_sandbox())
+    box = tuple(_all("sandbox", _sandbox()))
     yield from box
     settings = None
     try:
@@ -79,14 +79,14 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         target = _check("target", lambda: _target(home, settings))
         yield target
         if target.ok:
-            yield from looked_over(home, settings, all(finding.ok for finding in box))
+            yield from _all("tests", looked_over(home, settings, all(finding.ok for finding in box)))
         else:
             yield from vision_findings(home, ())
         yield _check("messages", lambda: _messages(settings))
         yield from outlet_findings(home)
         yield _check("research", lambda: _research(home, settings))
         yield from _github(settings)
-        yield from deploy_findings(home, settings)
+        yield from _all("deploys", deploy_findings(home, settings))
 
 
 def first_to_mend(home: Home) -> str:
@@ -115,10 +115,23 @@ def _check(name: str, look: Callable[[], str]) -> SetupFinding:
     """Make a finding of what `look` returns (well) or raises (wrong)."""
     try:
         return SetupFinding(name, True, look())
-    except TeamError as problem:
-        return SetupFinding(name, False, str(problem))
-    except OSError as problem:
-        return SetupFinding(name, False, f"{problem.strerror or problem}: {problem.filename or ''}")
+    except (TeamError, OSError) as problem:
+        return _broken(name, problem)
+
+
+def _all(name: str, found: Iterable[SetupFinding]) -> Iterator[SetupFinding]:
+    """Yield them; what breaks them off is one more, so that the rest is looked at all the same."""
+    try:
+        yield from found
+    except (TeamError, OSError) as problem:
+        yield _broken(name, problem)
+
+
+def _broken(name: str, problem: TeamError | OSError) -> SetupFinding:
+    told = (
+        str(problem) if isinstance(problem, TeamError) else f"{problem.strerror or problem}: {problem.filename or ''}"
+    )
+    return SetupFinding(name, False, told)
 
 
 def _research(home: Home, settings: Settings) -> str:
@@ -173,14 +186,10 @@ def _sandbox() -> Iterator[SetupFinding]:
     from sisimpur.shared.sandbox.box import find_box
     from sisimpur.shared.sandbox.selftest import attack
 
-    try:
-        with tempfile.TemporaryDirectory(prefix="sisimpur-doctor-") as scratch:
-            box = find_box(Path(scratch))
-            checks = attack(box, Path(scratch))
-            files = f"a copy for each run ({box.copies})" if box.copies else "shared by all runs"
-    except TeamError as problem:
-        yield SetupFinding("sandbox", False, str(problem))
-        return
+    with tempfile.TemporaryDirectory(prefix="sisimpur-doctor-") as scratch:
+        box = find_box(Path(scratch))
+        checks = attack(box, Path(scratch))
+        files = f"a copy for each run ({box.copies})" if box.copies else "shared by all runs"
     through = [f"{check.name} ({check.detail})" for check in checks if not check.stopped]
     told = f"{box.name} {box.version}, {box.quality}: {len(checks)} attacks, all stopped"
     told += f"; files of tests: {files}; limits: {box.groups.level}"
@@ -291,11 +300,8 @@ def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driv
     """Check driver, compose file and places. Nothing is found where nothing is deployed."""
     if settings.target.file.deploy.driver == "none" or not home.state.exists():
         return
-    try:
-        with open_records(home.root) as records:
-            yield from _of_deploys(records, make)
-    except TeamError as problem:
-        yield SetupFinding("deploys", False, str(problem))
+    with open_records(home.root) as records:
+        yield from _of_deploys(records, make)
 
 
 def _of_deploys(records: Records, make: MakeDriver) -> Iterator[SetupFinding]:

@@ -93,23 +93,23 @@ class TargetPlace:
 
 
 def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[SetupFinding]:
-    """What VISION.md says of its files, what is not run, then, in a box, whether the tests of the branch run."""
+    """What VISION.md says of its files, what is not run, then, in a box, whether the tests of the branch run.
+
+    TeamError or OSError: it cannot be looked at.
+    """
     target = settings.target.file
     remote = Remote(target.repo, settings.secrets.get("GITHUB_TOKEN") or None)
-    try:
-        with look(home, remote, target.branch) as (mirror, commit):
-            yield from vision_findings(home, [entry.path for entry in mirror.tree(commit)])
-            survey = survey_at(mirror, commit, bool(target.packages), roots_of(target))
-            for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
-                yield SetupFinding("not run", True, text)
-            for text in findings.read_only(mirror.submodules(commit)):
-                yield SetupFinding("only read", True, text)
-            for text in findings.not_everywhere(survey.paths):
-                yield SetupFinding("names", True, text)
-            if has_box:
-                yield _run(TargetPlace(home, settings), mirror, commit, survey)
-    except TeamError as problem:
-        yield SetupFinding("tests", False, str(problem))
+    with look(home, remote, target.branch) as (mirror, commit):
+        yield from vision_findings(home, [entry.path for entry in mirror.tree(commit)])
+        survey = survey_at(mirror, commit, bool(target.packages), roots_of(target))
+        for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
+            yield SetupFinding("not run", True, text)
+        for text in findings.read_only(mirror.submodules(commit)):
+            yield SetupFinding("only read", True, text)
+        for text in findings.not_everywhere(survey.paths):
+            yield SetupFinding("names", True, text)
+        if has_box:
+            yield _run(TargetPlace(home, settings), mirror, commit, survey)
 
 
 def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) -> SetupFinding:

@@ -98,7 +98,7 @@ def refusal(tried: str, complaint: str) -> str:
         "no working sandbox, so nothing that a model wrote or a repository brought is executed\n"
         f"  tried {tried}: {meaning} ({complaint})\n"
         f"{fix}\n"
-        "Nothing was executed. `make doctor` repeats this check."
+        "Nothing was executed; this check is repeated by: python main.py doctor"
     )
 
 

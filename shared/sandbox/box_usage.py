@@ -13,12 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.sandbox.box_job import MB
 
 OURS = "/run/box"  # our own files inside
 DEEPEST = 100  # folders within folders
 SPARE = 256 * MB  # memory and disk that the machine keeps for itself
+NEEDED = f"no box runs below {SPARE // MB} MB, and no work without a box; free some space, or take another place"
 PAGE = os.sysconf("SC_PAGESIZE")  # bytes
 TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
 
@@ -63,6 +64,18 @@ class Left:
 def left_on(folders: tuple[Path, ...]) -> Left:
     """Ask the machine. It costs two short questions, so it may be asked ten times a second."""
     return Left(_number("/proc/meminfo", "MemAvailable:") * 1024, tuple(map(_free, folders)))
+
+
+def require_room(place: Path) -> None:
+    """Misconfigured: so little is left of the disk there, or of the memory, that each box would be ended at once."""
+    if short := too_little(left_on((place,))):
+        raise Misconfigured(f"the machine has {short} left (looked at from {place}): {NEEDED}")
+
+
+def too_little(left: Left) -> str:
+    """Name what a box would be ended for; empty: nothing."""
+    found = (("of disk", min(left.disks, default=SPARE)), ("of memory", left.memory))
+    return " and ".join(f"{size // MB} MB {what}" for what, size in found if size < SPARE)
 
 
 def usage_of(

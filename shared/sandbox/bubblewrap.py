@@ -162,7 +162,7 @@ class Bubblewrap:
                 _end_the_rest(said)
             done = replace(done, end="memory") if took_too_much(group) else done
         if done.end == "not found" or (done.end == "exited" and done.code >= 0 and b'"exit-code"' not in said):
-            raise Misconfigured(f"the sandbox did not start ({_last_line(done)}): type `make doctor`")
+            raise Misconfigured(f"the sandbox did not start ({_last_line(done)}); type: python main.py doctor")
         return done
 
     def _mounts(self, job: Job) -> tuple[Mount, ...]:

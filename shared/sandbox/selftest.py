@@ -23,6 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.sandbox import box_probe
 from sisimpur.shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, box_uid, hand_over, python_mounts
+from sisimpur.shared.sandbox.box_usage import NEEDED, Left, left_on, too_little
 from sisimpur.shared.system import process
 
 REPORT = TypeAdapter(dict[str, tuple[bool, str]])
@@ -70,7 +71,8 @@ def attack(box: Box, scratch: Path) -> tuple[SandboxCheck, ...]:
             "a signal to a process outside": _was_woken(victim),
             "a child that outlives the run": _is_held(area / "work" / "beat"),
         }
-    return _checks(done, seen)
+        left = left_on((scratch,))
+    return _checks(done, seen, left)
 
 
 def require(checks: tuple[SandboxCheck, ...]) -> None:
@@ -78,15 +80,19 @@ def require(checks: tuple[SandboxCheck, ...]) -> None:
     through = "; ".join(f"{check.name} ({check.detail})" for check in checks if not check.stopped)
     if through:
         raise Misconfigured(
-            f"the sandbox does not hold: {through}. Nothing is executed; `make doctor` repeats this check."
+            f"the sandbox does not hold: {through}. Nothing is executed; this check is repeated by: "
+            "python main.py doctor"
         )
 
 
-def _checks(done: Finished, seen: dict[str, bool]) -> tuple[SandboxCheck, ...]:
+def _checks(done: Finished, seen: dict[str, bool], left: Left) -> tuple[SandboxCheck, ...]:
+    """`left`: what the machine had left then."""
     try:
         report = REPORT.validate_json(done.output)
     except ValidationError:
-        return (SandboxCheck(STARTS, False, f"{done.end}, exit code {done.code}: {done.complaint[-200:]}"),)
+        said = f"{done.end}, exit code {done.code}: {done.complaint[-200:]}"
+        scarce = f"the machine has {too_little(left) or 'too little memory or disk'} left: {NEEDED}"
+        return (SandboxCheck(STARTS, False, scarce if done.end == "machine" else said),)
     if report.keys() != box_probe.CHECKS.keys():
         return (SandboxCheck(STARTS, False, "with other checks than ours"),)
     found = (SandboxCheck(name, not (is_open or seen.get(name)), detail) for name, (is_open, detail) in report.items())

@@ -40,7 +40,8 @@ def hold(path: Path) -> Iterator[HomeLock]:
         if not _taken(descriptor):
             pid = _pid(descriptor)
             raise Misconfigured(
-                f"the team is already at work on this home (pid {pid}); see: main.py status, or: main.py stop"
+                f"the team is already at work on this home (pid {pid}); see: python main.py status, "
+                "or: python main.py stop"
             )
         if not _is_still(descriptor, path):
             raise Misconfigured(f"{path} was replaced while it was locked; type the command again")

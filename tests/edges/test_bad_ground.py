@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -46,3 +47,20 @@ def test_a_home_that_cannot_be_written_is_looked_at_and_says_why(stage: Stage) -
 def test_what_would_change_it_is_refused_in_one_line(stage: Stage) -> None:
     code, said = typed(stage, READ_ONLY, "raise-cap 6")
     assert code == 1 and "(Read-only file system); mount it writable" in said and said.count("\n") == 1
+
+
+def test_the_doctor_of_a_home_that_cannot_be_written_names_it_and_looks_at_all_the_rest(stage: Stage) -> None:
+    code, said = typed(stage, READ_ONLY, "doctor")
+    assert code == 1 and "a bug" not in said
+    wrong = {line.split()[1]: line for line in said.splitlines() if line.startswith("FAIL")}
+    assert "cannot be written" in wrong["home"] and "Read-only file system" in wrong["tests"]
+    assert "ok    messages" in said and "ok    research" in said
+
+
+@pytest.mark.parametrize("command", ["run-day", "start"])
+def test_a_disk_on_which_no_box_can_run_is_named_before_anything_is_paid(stage: Stage, command: str) -> None:
+    code, said = typed(stage, "true", command)
+    assert code == 1 and said.count("\n") == 1
+    assert re.search(
+        rf"the machine has [0-3] MB of disk left \(looked at from {stage.root}/room\): .*free some space", said
+    )

@@ -36,7 +36,7 @@ from sisimpur.shared.sandbox.box import (
     refusal,
 )
 from sisimpur.shared.sandbox.box_calls import MACHINES, REFUSED
-from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Written, usage_of, walk
+from sisimpur.shared.sandbox.box_usage import SPARE, BoxUsage, Left, Written, too_little, usage_of, walk
 from sisimpur.shared.sandbox.bubblewrap import GUARD
 from sisimpur.shared.sandbox.selftest import STARTS, SandboxCheck, attack, require
 from sisimpur.shared.sandbox.watchdog import EVERY, NextCount, verdict
@@ -222,6 +222,29 @@ def test_a_probe_that_does_not_run_is_a_failed_check(home: Path) -> None:
     assert [check.stopped for check in attack(Broken(), home / "box")] == [False]
 
 
+def test_a_probe_that_the_machine_has_no_room_for_names_what_is_scarce(home: Path) -> None:
+    class Full(NoBox):
+        def run(self, job: Job, stop: Callable[[], bool] = lambda: False) -> Finished:
+            return Finished(-9, b"", b"", "machine", 0.1)
+
+    (check,) = attack(Full(), home / "box")
+    assert not check.stopped and "memory or disk" in check.detail and "free some space" in check.detail
+
+
+@pytest.mark.parametrize(
+    ("left", "short"),
+    [
+        pytest.param(Left(SPARE, (SPARE,)), "", id="enough"),
+        pytest.param(Left(SPARE, ((40 << 20) + 1, SPARE)), "40 MB of disk", id="a small disk"),
+        pytest.param(Left(SPARE - 1), "255 MB of memory", id="no disk is written"),
+        pytest.param(Left(0, (0,)), "0 MB of disk and 0 MB of memory", id="both"),
+    ],
+)
+def test_what_a_box_would_be_ended_for_is_known_before_it_begins(left: Left, short: str) -> None:
+    assert too_little(left) == short
+    assert (verdict(BoxUsage(spare=left.scarcest), JobLimits()) == "machine") == bool(short)
+
+
 # --- what it sees --------------------------------------------------------------------------------------------
 
 
@@ -286,7 +309,7 @@ def test_a_source_that_is_missing_is_refused_by_name(box: Box, work: Path) -> No
 
 def test_a_box_that_cannot_be_built_runs_nothing(box: Box, work: Path) -> None:
     job = shell("touch ran", work)
-    with pytest.raises(Misconfigured, match=r"did not start .*make doctor"):
+    with pytest.raises(Misconfigured, match=r"did not start .*python main.py doctor"):
         box.run(replace(job, mounts=(*job.mounts, Mount(work, "/usr/no-such-folder"))))
     assert list(work.iterdir()) == []
 
@@ -783,7 +806,7 @@ def test_without_bubblewrap_the_refusal_says_what_to_type(tmp_path: Path) -> Non
         "no working sandbox, so nothing that a model wrote or a repository brought is executed",
         f"  tried bubblewrap: it is not installed (the program bwrap is not in {tmp_path})",
         "Fix: sudo apt install bubblewrap util-linux mount (Fedora: sudo dnf install bubblewrap util-linux)",
-        "Nothing was executed. `make doctor` repeats this check.",
+        "Nothing was executed; this check is repeated by: python main.py doctor",
     ]
 
 

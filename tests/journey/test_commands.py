@@ -195,7 +195,9 @@ def test_two_days_at_once_on_one_home_are_refused(stage: Stage) -> None:
     with hold(stage.home.lock):
         done = main_py("--home", str(stage.home.root), "run-day")
     assert done.code == 1
-    assert "already at work on this home (pid " in in_one_line(done)
+    told = in_one_line(done)
+    assert "already at work on this home (pid " in told
+    assert told.count(f"main.py --home {stage.home.root} ") == told.count("main.py") == 2
 
 
 # --- what is shown -------------------------------------------------------------------------------------------
@@ -578,6 +580,18 @@ def at_folder(stage: Stage, cwd: Path, *words: str) -> Finished:
 def test_a_hint_in_an_error_names_the_home_too(stage: Stage, tmp_path: Path) -> None:
     error = in_one_line(at_folder(stage, tmp_path, "show", "nonsense"))
     assert pasted(error.partition("see: ")[2], tmp_path).text == "no tasks yet\n"
+
+
+def test_no_text_of_the_program_sends_the_owner_to_a_target_of_make() -> None:
+    """`make` knows no --home, and is not there where it was installed; of its targets `pasteable` knows `setup`."""
+    spoken = [path for part in ("agents", "cli", "shared", "web") for path in (ROOT / part).rglob("*.py")]
+    assert len(spoken) > 300
+    found = {
+        f"{path.name}: {word}"
+        for path in spoken
+        for word in re.findall(r"make (doctor|status|start|stop|board)\b", path.read_text())
+    }
+    assert not found
 
 
 @pytest.mark.parametrize("usage", (GOLDEN / "commands.txt").read_text().splitlines())
