@@ -70,7 +70,16 @@ class Foreground:
             elif not self._waited(rest):
                 if outage := self.breaker.rests(Service.DEPLOYS):
                     self.work.problems.append(outage.words)
-                return rest.why
+                return f"{rest.why}{self._left(rest.why)}"
+
+    def _left(self, why: str) -> str:
+        """What the model would have gone on with; empty: we rest for another reason."""
+        outage = self.breaker.rests(Service.MODEL)
+        if outage is None or outage.words != why:
+            return ""
+        task = self.work.waits_for_model()
+        left = f"{task} comes next" if task else "no task waits for it"
+        return f"; {left}; when it answers, type: python main.py run-day"
 
     def _heard(self) -> bool:
         """False: after a pause that the forge has asked for, once more."""
@@ -97,9 +106,10 @@ class Foreground:
         return True
 
     def _model_is_asked_again(self, why: str) -> datetime | None:
-        """None: we rest for another reason, or it was away too often."""
+        """None: we rest for another reason, it was away too often, or it was never there since we began."""
         outage = self.breaker.rests(Service.MODEL)
-        return outage.until if outage and outage.words == why and outage.times <= MOST_PAUSES else None
+        is_short = outage and outage.times <= MOST_PAUSES and self.breaker.has_answered()
+        return outage.until if outage and outage.words == why and is_short else None
 
     def _wait_for_forge(self, until: datetime, words: str) -> bool:
         """As long as it says; half an hour in all."""

@@ -221,6 +221,23 @@ def test_a_model_that_comes_back_within_the_hour_costs_nothing_but_time(stage: S
     assert any("resting until 08:1" in line for line in stage.said)
 
 
+def test_a_model_that_was_never_there_is_not_waited_for_and_what_is_left_is_said(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    plays(model, task(SUM))
+    stage.run_day(until="planning")
+    (id_,) = stage.states()
+    model.play([{**CODES, "status": 500, "error": {"message": "down"}}])
+    stage.given_config("agents", engine="{patience: 0}")
+    before = stage.clock.now()
+    (problem,) = stage.run_day()
+    assert "the model did not answer" in problem and stage.clock.now() - before < timedelta(minutes=1)
+    (line,) = [line for line in stage.said if line.startswith("resting: the model did not answer")]
+    assert line.endswith(f"; {id_} comes next; when it answers, type: python main.py run-day")
+    plays(model, task(SUM))
+    assert stage.run_day() == [] and list(stage.states().values()) == ["in_review"]
+
+
 def test_the_owners_new_commits_are_what_tomorrow_builds_on(stage: Stage, model: ScriptedModel) -> None:
     plays(model, task(SUM))
     stage.run_day(until="planning")
