@@ -174,7 +174,7 @@ class Coder:
             job = self._job(asked, self._message(asked, correction, lessons), folder, token, route, earlier)
             job = with_views(job, words_of(asked, correction, self._patch(base, correction)))
             before = texts(job)
-            told = self._worked(job, start, run)
+            told = self._worked(job, start, run, self._telling(run, task))
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
@@ -188,12 +188,16 @@ class Coder:
             return trouble
         return self._commit(run, task, base, job, correction)
 
-    def _worked(self, job: EngineJob, start: str, run: Run) -> EngineRun:
+    def _telling(self, run: Run, task: TaskSpec) -> Engine:
+        """What is written beside a task, and is no part of its change, says nothing about that."""
+        aside = run.task != task.id
+        return self.engine if aside else _TellingEngine(self.engine, lambda paths: self.refused(run, paths))
+
+    def _worked(self, job: EngineJob, start: str, run: Run, engine: Engine) -> EngineRun:
         """Once more, on fresh files and with all the room there is, if an answer was cut or the engine killed.
 
         Half an answer is never taken for a whole one.
         """
-        engine = _TellingEngine(self.engine, lambda paths: self.refused(run, paths))
         fitted = replace(job, model=self.tickets.fitted(run.agent, job.model))
         done = run_and_show(engine, fitted)
         if done.end != "killed" and (fitted == job or not self.tickets.was_cut(job.ticket)):

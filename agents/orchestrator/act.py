@@ -161,10 +161,9 @@ class Acts:
     def _give_up(self, task: str, snapshot: Snapshot) -> None:
         ended = ("failed", "lost", "sent back")
         tries = [a.note for a in self.books.journal.attempts(task) if a.outcome in ended]
-        notes = [f"{number}: {note}" for number, note in enumerate(tries, 1)]
         known = snapshot.known[task]
         futile = known.tried.futile
-        why = futile or f"given up after {len(notes)} attempts: {known.tried.exhausted(snapshot.board.limits)}"
+        why = futile or f"given up after {len(tries)} attempts: {known.tried.exhausted(snapshot.board.limits)}"
         self.gates.ends.give_up(known, why)
         if self._is_given_back(known):
             self.books.transitions.move(task, State.BACKLOG, Event.GIVEN_BACK, why)
@@ -172,7 +171,7 @@ class Acts:
             return
         spec = _spec(_card(task, snapshot))
         self.books.events.happened(GivenUp(known, spec, futile or "; ".join(tries[-2:]) or why))
-        told = (why,) if futile else (why, *notes[-3:])
+        told = (why,) if futile else (why, *gate_text.in_turn(tries))
         if self.books.transitions.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(told)):
             self.books.tell(f"{task}: {why}; it lies in failed/ and needs you")
 

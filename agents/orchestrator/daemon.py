@@ -334,7 +334,7 @@ class Daemon:
             self._orchestrator.telling.trouble(words)
 
 
-UNREAD = "VISION.md has changed and is not read yet: nothing is begun or merged before it is"
+UNREAD = "VISION.md may have changed and is not read yet: nothing is begun or merged before it is"
 _BEHIND = (
     "the clock says {now:%Y-%m-%d}, but the team has worked on {newest} already: correct the clock, "
     "or if it is right now, type: python main.py resume"

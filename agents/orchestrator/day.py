@@ -175,6 +175,7 @@ class Orchestrator:
         self.session = telling.session
         self._messages = messages
         self._rests = ""  # why, as it was told last
+        self._broken: set[str] = set()  # phases that did not come to their end
         self._foreground = Foreground(
             working.work, working.hear, working.deploys.begin, self.session, working.breaker, working.pool
         )
@@ -234,6 +235,7 @@ class Orchestrator:
         """A phase that fails is told; so is what the owner has to mend after one that came to its end."""
         telling, plans, before = self.telling, self.telling.plans, len(self.problems)
         plans.phase_begins(day, name, self.session.now())
+        self._broken.add(name)
         try:
             phase(day)
         except TeamError as error:
@@ -250,6 +252,7 @@ class Orchestrator:
             return False
         finally:
             telling.safely(telling.warn, day)
+        self._broken.discard(name)
         plans.phase_ended(day, name, self.session.now(), "; ".join(self.problems[before:]))
         return True
 
@@ -285,7 +288,8 @@ class Orchestrator:
             self.problems.extend(map(self.telling.clean, problems))
             problems.clear()
         if why != self._rests:
-            self.session.tell(f"resting: {why}")
+            broken = " and ".join(name for name in ("morning", "planning") if name in self._broken)
+            self.session.tell(f"resting: {why}{f'; first mend what went wrong in {broken}' if broken else ''}")
         self._rests = why
 
     # -- while the owner is awaited -----------------------------------------------------------------------------

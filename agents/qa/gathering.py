@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from sisimpur.agents.qa.analysis.loading import adds_quietly, loads_quietly
@@ -151,7 +152,8 @@ class Gathering:
         """
         asked = self._asked({one.path for one in planted}, runs)
         failing = runs.change.of("failed") | runs.flaky
-        return faults_tried(planted, asked, lambda one: self._with_fault(one, asked.by, asked.limit), failing)
+        shown = partial(self._with_fault, files=asked.by, limit=asked.limit)
+        return faults_tried(planted, asked, shown, lambda run: is_green(run, failing))
 
     def compared(self, runs: Runs) -> Compared:
         """Make the calls of tests near the change on both commits, if there is time for these tests once more."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain, print_line, print_list
-from sisimpur.cli.views.pulls import remember_pulls
+from sisimpur.cli.views.pulls import pull_line, remember_pulls
 from sisimpur.cli.views.vision import GoalFate, as_written, goal_fates, vision_facts, vision_lines
 from sisimpur.cli.wiring.lifetime import Quitting, quitting
 from sisimpur.cli.wiring.records import Records, open_records
@@ -129,6 +129,8 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
         remember_pulls(records)
         _give_to_outlets(records)
         wrong = [*problems, *failed_today(records)]
+        if records.journal.merged_on(records.day()) and (typed := pull_line(records)):
+            print(f"in your clone, what was merged comes with: {plain(typed)}")
     if wrong:
         more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
         text = "; ".join(shortened(line, LONGEST_NAMED) for line in wrong[:MOST_NAMED])

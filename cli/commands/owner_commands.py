@@ -142,7 +142,8 @@ def _address(target: str) -> str:
     path = Path(target).expanduser()
     if path.is_dir():
         if not any((path / name).exists() for name in (".git", "HEAD")):
-            begin = f"git init -b main {shlex.quote(str(path))}"
+            at = f"git -C {shlex.quote(str(path))}"
+            begin = f"{at} init -b main && {at} add -A && {at} commit -m 'First commit'"
             raise Misconfigured(f"{path} is a folder without git; make it a repository with a first commit: {begin}")
         return str(path.resolve())
     if target.startswith(("/", "./", "../", "~")):
@@ -162,7 +163,8 @@ def _write_target(home: Home, name: str, remote: Remote, branch: str) -> None:
     if others:
         raise Misconfigured(f"this home already works on {others[0]}; use another --home for each target")
     if not path.exists():
-        text = f'repo: {json.dumps(remote.url)}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
+        repo = json.dumps(remote.url, ensure_ascii=False)
+        text = f'repo: {repo}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
         create_text(path, text + proposed(home, remote, branch), home.temporary)
 
 

@@ -43,7 +43,7 @@ OBSTACLES: dict[Obstacle, tuple[str, str]] = {
     "model": ("the model is away", "asked again at"),
     "forge": ("the forge is away", "asked again at"),
     "deploys": ("nothing can be deployed", "tried again at"),
-    "vision": ("VISION.md has changed; nothing is begun or merged before it is read", "read at"),
+    "vision": ("VISION.md is read first, for it may have changed; nothing is begun or merged before", "read at"),
     "machine": ("nothing new is begun before the machine has more room", ""),
     "attempt": ("a task rests after a try that was lost", "tried again at"),
     "time": ("nothing to do", "nothing is due before"),

@@ -35,8 +35,9 @@ def prs(arguments: Arguments) -> int:
         print(plain(f"as the forge showed them last: {problem}"))
     if not rows:
         print("no pull requests yet")
-    elif (place := records.home.forge(records.settings.target.name)).exists():
-        print(f"fetch one with: git fetch {shlex.quote(str(place))} BRANCH")
+    elif typed := pull_line(records):
+        print(f"in your clone, what was merged comes with: {typed}")
+        print(f"and one that is open with: git fetch {shlex.quote(str(_forge(records)))} BRANCH")
     rows.sort(key=lambda row: waiting[row["number"]][0], reverse=True)  # the newest first where none waits
     for row in rows:
         for line in (*_lines(row), *waiting[row["number"]][1]):
@@ -44,6 +45,16 @@ def prs(arguments: Arguments) -> int:
     if older:
         print(f"… and what ended before; all: {command(arguments.home, 'prs', '--all')}")
     return 0
+
+
+def pull_line(records: Records) -> str:
+    """What the owner types in his clone to get what was merged; empty: there is a forge that he fetches from."""
+    branch = shlex.quote(records.settings.target.file.branch)
+    return f"git pull --no-rebase {shlex.quote(str(_forge(records)))} {branch}" if _forge(records).exists() else ""
+
+
+def _forge(records: Records) -> Path:
+    return records.home.forge(records.settings.target.name)
 
 
 def _waiting(row: dict[str, Any], records: Records) -> tuple[tuple[int, ...], list[str]]:

@@ -211,7 +211,8 @@ def _attempt(row: dict[str, Any], asked: str) -> str:
 
 
 def _event(event: dict[str, Any]) -> str:
-    return f"{event['at'][:19]}  {event['event']}: now in {event['state']}  {event['note']}"
+    at, where = event["at"][:16].replace("T", " "), event["state"].replace("_", " ").removeprefix("in ")
+    return f"{at}  {event['event']}, now in {where}  {event['note']}".rstrip()
 
 
 def at_the_gates(records: Records, task: str, state: State) -> list[str]:

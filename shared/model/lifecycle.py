@@ -312,7 +312,7 @@ def waits_for(card: Card, board: Board) -> str:
 def awaited(card: Card, board: Board) -> tuple[str, ...]:
     """The tasks that it waits for now: those whose change it needs first, then those that have their turn before it.
 
-    A turn is over when its task is, or waits for the owner; a change is there when it is completed. Waived: not waited for.
+    A turn is over when its task is, or waits for the owner; a change is there when it is completed. Waived: not waited.
     """
     if card.spec is None:
         return ()

@@ -1,1 +1,1 @@
-"""What happened, offered to others as CloudEvents: to a file, a webhook, Redis. Nothing waits for them."""
+"""What happened, offered to others: as CloudEvents, and as spans of OpenTelemetry. Nothing waits for them."""

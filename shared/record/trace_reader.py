@@ -69,7 +69,7 @@ class TraceReader:
         if number is not None:
             yield from {"deploy": self._deploy, "pr": self._pull}.get(typed, lambda _: iter(()))(number)
             return
-        if PULL.fullmatch(typed):
+        if PULL.fullmatch(typed) and not typed.startswith("0"):  # `01` is a task's, as in `show 01`
             yield from self._pull(int(typed.removeprefix("#")))
         if typed.startswith("#"):
             return

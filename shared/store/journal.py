@@ -158,6 +158,11 @@ class Journal:
     def task(self, id_: str) -> TaskRecord | None:
         return self.tasks([id_]).get(id_)
 
+    def merged_on(self, day: str) -> bool:
+        """Whether anything was merged since that day began. An index on `at` answers it."""
+        sql = "select 1 from task_events where at >= ? and event = ? limit 1"
+        return self._db.row(sql, (day, Event.MERGED.value)) is not None
+
     def every_task(self) -> dict[str, TaskRecord]:
         """Records of all tasks ever seen, for whoever shows them all. It takes the longer the older a home is."""
         return find_records(self._db)

@@ -37,9 +37,10 @@ SUFFIXES = (
 )
 SHORTEST = 3  # letters of a stem
 NO = re.compile(
-    r"\b(don'?t|do not|does not|never|no|not|none|nobody|nothing|keep|leave|avoid|without|must stay|stays?|remains?|"
-    r"mustn'?t|shouldn'?t|cannot|can'?t|won'?t|untouched|hands off|off[- ]limits|preserve|protect|freeze|frozen|"
-    r"forbidden|prohibited|stop|only|nicht|kein\w*|nie|niemals|finger weg|verboten|korben? na|koro na|kore? na)\b"
+    r"\b(don'?t|do not|does not|never|no|not|none|nobody|nothing|keep|leave|left (?:alone|as)|avoid|without|"
+    r"must stay|stays?|remains?|mustn'?t|shouldn'?t|cannot|can'?t|won'?t|untouched|hands off|off[- ]limits|"
+    r"preserve|protect|freeze|frozen|forbidden|prohibited|stop|only|"
+    r"nicht|kein\w*|nie|niemals|finger weg|verboten|korben? na|koro na|kore? na)\b"
     r"|(?<!\w)(?:না|নয়|নয়|নেই|নিষেধ|নিষিদ্ধ|কখনো|কখনোই|বন্ধ)(?!\w)",
     re.IGNORECASE,
 )
@@ -51,6 +52,7 @@ HANDS_OFF = re.compile(
     r"in ruhe lassen|unangetastet|haat dio na|hat dio na|dhorben na)\b|হাত (?:দি|দে)|ধরবেন না|বদলা\w* না|স্পর্শ",
     re.IGNORECASE,
 )
+GOES_ON = re.compile(r"\bkeeps? (?:on )?(?:working|running|passing|supporting|compiling|building)\b", re.IGNORECASE)
 APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʹ′＇`´", "'"))
 UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 ENGLISH = """
@@ -123,6 +125,11 @@ def reads_as_english(text: str) -> bool:
 def is_plain_wish(text: str) -> bool:
     """English that we can read, and that says no "no"."""
     return reads_as_english(text) and not says_no(text)
+
+
+def says_how_it_works(text: str) -> bool:
+    """English that says no "no" but that something must go on working: no path is meant, and each task is."""
+    return reads_as_english(text) and not says_no(GOES_ON.sub("", _plain(text)))
 
 
 def _plain(text: str) -> str:

@@ -223,3 +223,20 @@ def test_what_a_folder_of_the_note_holds_is_not_listed_beside_it(answer: str) ->
 def test_what_a_model_adds_beyond_the_folder_is_listed() -> None:
     [guard] = read(notes("Don't touch billing/"), "billing/**", "README.md").guards
     assert guard.patterns == ("billing/", "README.md")
+
+
+@pytest.mark.parametrize(
+    ("note", "asked"),
+    [
+        ("Python 3.9 must keep working.", 0),
+        ("Keep supporting Python 3.9 and the old links", 0),
+        ("The cellar must keep working and be left alone.", 1),
+        ("Never touch the cellar: it must keep working.", 1),
+        ("The cellar must keep its doors.", 1),
+        ("Keep working on the cellar, not on the roof.", 1),
+    ],
+)
+def test_what_must_keep_working_is_no_path_and_all_else_that_says_no_is_still_asked(note: str, asked: int) -> None:
+    """Such a note was a question each day, though no path is meant and each task is told of it."""
+    found = read(notes(note))
+    assert (len(found.questions), len(found.wishes), found.guards) == (asked, 1 - asked, ())

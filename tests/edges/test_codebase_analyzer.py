@@ -122,9 +122,13 @@ LONG = "x = 1\n" * 2_000  # more than is shown whole
 
 
 def test_of_a_plain_word_that_something_is_called_the_files_are_told(tmp_path: Path) -> None:
-    texts = {"b.py": LONG + "def login():\n  pass\n", "a.py": "the login\n" * 4 + LONG, "static/login.svg": "a"}
+    texts = {
+        "b.py": LONG + "def login():\n  pass\n",
+        "a.py": "the login\n" * 4 + LONG,
+        "templates/user_login_mask.html": "a",
+    }
     facts = CodebaseAnalyzer().facts(folder(tmp_path, texts), ["Speed up login"])
-    assert "“login”: 5 lines, in a.py, b.py; files called so: static/login.svg" in facts
+    assert "“login”: 5 lines, in a.py, b.py; files called so: templates/user_login_mask.html" in facts
     assert "a.py:1: the login" not in facts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sqlite3
 import threading
 import time
@@ -208,6 +209,26 @@ def test_what_cannot_be_written_stops_no_call_and_is_told_once(tmp_path: Path) -
         f"{SPOILT} (Is a directory)",
         *["there is no record of it"] * 3,
     ]
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_record_keeps_nothing_of_it_and_is_told_once(tmp_path: Path) -> None:
+    said: list[str] = []
+    book = kept(tmp_path, said.append)
+    with scene(tmp_path) as meter:
+        assert [meter.post(body()).status_code for _ in range(4)] == [200] * 4
+    book.keep(1, "asked", "answer 1")
+    size = (tmp_path / "talk" / f"{DAY}.talk").stat().st_size
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, before[1]))  # the kernel takes a part of it, as a full disk
+    try:
+        for call in (2, 3):
+            book.keep(call, "asked", f"answer {call}")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (tmp_path / "talk" / f"{DAY}.talk").stat().st_size == size
+    assert said == ["what is said to models is not recorded, and the work goes on: No space left on device"]
+    book.keep(4, "asked", "answer 4")
+    assert [one.said.answer if one.said else "" for one in book.of("t1")] == ["answer 1", "", "", "answer 4"]
 
 
 def test_a_spoilt_file_hides_only_what_it_held(tmp_path: Path) -> None:

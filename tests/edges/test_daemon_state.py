@@ -134,7 +134,7 @@ SINCE, UNTIL = NOW - timedelta(minutes=20), NOW + timedelta(minutes=10)
         (Wait("halt"), f"nothing is spent before you type: {command(HOME, 'resume')}"),
         (
             Wait("vision", NOW, UNTIL),
-            "VISION.md has changed; nothing is begun or merged before it is read, read at 10:42",
+            "VISION.md is read first, for it may have changed; nothing is begun or merged before, read at 10:42",
         ),
         (Wait("time", until=NOW + YESTERDAY), "nothing to do, nothing is due before 2026-11-21 10:32"),
         (

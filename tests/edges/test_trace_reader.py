@@ -73,7 +73,7 @@ def test_a_name_leads_to_its_goal_and_the_node_is_in_the_tree(
     ("typed", "number", "words"),
     [
         ("3", None, "'3' fits pull request #3, task 20261120-03"),
-        ("02", None, "fits pull request #2, task 20261120-02, task 20261121-02"),
+        ("02", None, "fits task 20261120-02, task 20261121-02"),
         ("nothing", None, "nothing that was done for a goal is called 'nothing'"),
         ("#99", None, "is called '#99'"),
         ("deploy", 99, "is called 'deploy 99'"),

@@ -186,7 +186,7 @@ def test_a_plan_is_not_dropped_whole_but_task_by_task(planned: Waiting, text: st
 def test_the_message_says_once_how_to_answer_there(planned: Waiting) -> None:
     stage, hook = planned
     said = [embed["description"] for embed in embeds(hook)]
-    assert said and said[-1].count("answer in your Discord channel") == 1 and "`/approve plan`" in said[-1]
+    assert said and said[-1].count("In your Discord channel you can answer") == 1 and "`/approve plan`" in said[-1]
     asked = says(planned, "/approve plan")
     says(planned, asked.rpartition("write: `")[2].rstrip("`"))
     waits = [one["description"] for one in embeds(hook) if one["title"].startswith("Waits for you")]

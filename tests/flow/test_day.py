@@ -198,6 +198,19 @@ def test_a_refused_request_is_the_trouble_of_its_task_and_the_others_go_on(
     assert not any(line.startswith(f"{one}: review:") for line in stage.said)
 
 
+def test_a_morning_that_the_vendor_refused_is_mended_first(stage: Stage, model: ScriptedModel) -> None:
+    stage.given_vision(f"{TWO}\n## Notes\n- Don't touch the cellar\n")
+    model.play([{"times": "any", **REFUSAL}])
+    (problem,) = stage.run_day()
+    assert "messages.0 is not fit" in problem
+    mend = "mend what went wrong in morning"
+    assert any(line.endswith(f"resting: no task is ready; first {mend}") for line in stage.said)
+    (report,) = stage.home.reports.glob("*.md")
+    told = report.read_text().split("## Tomorrow")[1]
+    assert f"{mend}, then type `python main.py --home {stage.home.root} run-day`" in told
+    assert "write new goals" not in told
+
+
 def test_a_model_that_is_away_costs_no_attempt_and_is_asked_again_later(stage: Stage, model: ScriptedModel) -> None:
     model.play([reads(), plans(task(SUM)), {**CODES, "status": 500, "error": {"message": "down"}}])
     stage.given_config("agents", engine="{patience: 0}")

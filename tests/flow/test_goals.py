@@ -145,7 +145,7 @@ def test_a_measure_that_the_planner_names_is_kept_and_one_that_cannot_be_taken_i
     assert stage.run_day() == []
     (prompt,) = prompts(model, "Evaluator")
     assert "could not be measured: there is no code of 'web'" in prompt
-    assert "read once: holds" in bullet(stage)
+    assert "read against your goal: it holds" in bullet(stage)
 
 
 def test_of_several_measures_all_have_to_hold(tmp_path: Path, model: ScriptedModel) -> None:
@@ -172,7 +172,7 @@ def test_a_goal_without_a_figure_is_read_once_at_its_end(tmp_path: Path, model: 
     (prompt,) = prompts(model, "Evaluator")
     assert "The list of orders has pages" in prompt and "it adds" in prompt and "+PAGES = 1" in prompt
     assert "orders.py (1 lines):\\n```file\\n" in prompt
-    assert len(ticked(stage)) == 1 and "read once: holds" in bullet(stage)
+    assert len(ticked(stage)) == 1 and "read against your goal: it holds" in bullet(stage)
 
 
 def test_what_a_reader_misses_makes_a_second_task_then_the_owner_is_asked(tmp_path: Path, model: ScriptedModel) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from sisimpur.agents.orchestrator.vision.vision_parser import parse
 from sisimpur.cli.app import main
 from sisimpur.cli.terminal.arguments import CHECKOUT
 from sisimpur.cli.views.status import _amounts
 from sisimpur.cli.views.vision import vision_findings
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.system.markdown import outline
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, goals_of, plans, reads, task
@@ -30,6 +32,7 @@ Perhaps a logo, too.
 - Don't touch app.py
 - Be polite
 """
+FIRST = parse(outline(VISION)).goals[0].title
 FILES = ("app.py", "tests/test_app.py")
 
 
@@ -181,3 +184,19 @@ def test_a_look_tells_whole_cents_and_what_is_held_or_lost_only_if_there_is_any(
     assert told.endswith(
         "spent, $0.50 held for calls under way, under $0.01 for calls without an answer, at their worst case"
     )
+
+
+def test_a_goal_that_stands_there_twice_is_not_counted_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = VISION + f"\n## Priority: LOW\n- {FIRST}\n"
+    with PlayedModel([reads(), plans(task(goals_of(VISION)[0])), CODES, APPROVES]) as model:
+        stage = FlowStage(tmp_path, model.url).set_up()
+        stage.home.vision.write_text(twice)
+        stage.run_day()
+    capsys.readouterr()
+    assert main(["--home", str(stage.home.root), "roadmap"]) == 0
+    told = capsys.readouterr().out
+    assert "of 1 goal done" in told and re.search(r"Later:\n  \[ \] g-\w+  .*: the same as line \d+ of VISION.md", told)
+    report = (stage.home.reports / "2026-11-20.md").read_text()
+    assert "(low): the same as line" in report and "not planned yet" not in report

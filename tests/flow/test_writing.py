@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun
 from sisimpur.cli.views.status import status
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
@@ -206,3 +206,15 @@ def test_none_is_written_where_the_owner_wants_none_or_it_says_nothing(fixing: C
         day.given_config("policy", qa="{independent: off}")
     assert day.run_day() == [] and day.states() == {ID: "completed"}
     assert len(day.jobs) == (1 if off else 2)
+    told = [line for line in day.said if "no test from its words alone" in line]
+    assert len(told) == (not off) and all("Nothing here can be tested." in line for line in told)
+
+
+def test_what_its_writer_may_not_write_is_not_told_of_the_coder(
+    fixing: Callable[..., Stage], model: ScriptedModel
+) -> None:
+    day = fixing(lambda *_: EngineRun("no edits", "refused", (), "", 1.0, refused=("tests/test_mine.py",)))
+    assert day.run_day() == [] and day.states() == {ID: "completed"}
+    (read,) = [str(one) for one in model.requests if "You are the Reviewer of" in str(one)]
+    assert "tests/test_mine.py" not in read and "engine was refused" not in read
+    assert sum("no test from its words alone" in line for line in day.said) == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, nothing_happened
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.sandbox.box import find_box
 from sisimpur.simulators.model.scripted_model import ScriptedModel
@@ -60,6 +60,24 @@ def test_the_key_is_nowhere_but_in_its_file(stage: Stage, model: ScriptedModel) 
     assert {request.headers.get("x-api-key") or request.headers.get("authorization") for request in model.requests} == {
         f"Bearer {KEY}"
     }
+
+
+def test_an_engine_that_is_stuck_is_told_and_its_task_begun_again_without_a_try_less(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    def stuck_once(folder: Path, job: EngineJob) -> EngineRun | None:
+        if len(stage.engines[-1].jobs) == 1:
+            return EngineRun("stalled", nothing_happened(job), (), "", job.stall)
+        mends(folder, job)
+        return None
+
+    plays(model, task(SUM))
+    stage.change = stuck_once
+    assert stage.run_day() == []
+    with stage.records() as records:
+        tries = [(row["round"], row["outcome"]) for row in records.db.rows("select * from attempts order by number")]
+    assert tries == [(0, "lost"), (0, "ok")]
+    assert sum("nothing happened for 60 seconds: no output, no file, no model call" in line for line in stage.said) == 1
 
 
 def test_a_forge_that_is_away_costs_no_second_run(stage: Stage, model: ScriptedModel) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
@@ -12,7 +13,7 @@ import pytest
 
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.views.pulls import prs
+from sisimpur.cli.views.pulls import prs, pull_line
 from sisimpur.cli.views.show import show
 from sisimpur.cli.views.target import proposed
 from sisimpur.cli.wiring.records import open_records
@@ -69,6 +70,21 @@ def test_what_is_tested_and_approved_is_merged(stage: Callable[..., Stage]) -> N
     assert day.forge("show", "main:app.py") == RIGHT.strip()
     assert day.forge("rev-parse", f"{pull.merge_sha}^{{tree}}") == day.forge("rev-parse", f"{pull.head_sha}^{{tree}}")
     assert "agent/" not in day.forge("branch", "--list")
+
+
+def test_what_was_merged_comes_into_the_clone_by_the_line_that_is_shown(
+    stage: Callable[..., Stage], tmp_path: Path
+) -> None:
+    day = stage()
+    with day.records() as records:
+        assert not records.journal.merged_on(records.day())
+    day.run_day()
+    with day.records() as records:
+        line = pull_line(records)
+        assert records.journal.merged_on(records.day()) and not records.journal.merged_on("2026-11-21")
+    assert f"in your clone, what was merged comes with: {line}" in typed(day, prs)
+    git(tmp_path / "site", *shlex.split(line)[1:])
+    assert (tmp_path / "site" / "app.py").read_text() == RIGHT
 
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n"

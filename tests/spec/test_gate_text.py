@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -170,3 +171,17 @@ def test_the_difference_of_tests_is_shown_first_and_nothing_is_lost(paths: list[
     told = owner_text.tests_first("".join(parts.values()))
     tests = [path for path in paths if "test" in path]
     assert told == "".join(parts[path] for path in [*tests, *(path for path in paths if path not in tests)])
+
+
+@pytest.mark.parametrize(
+    ("tries", "told"),
+    [
+        ([], []),
+        (["a"], ["1: a"]),
+        (["a", "a", "a"], ["1 to 3: a"]),
+        (["a", "b", "b", "a"], ["1: a", "2 to 3: b", "4: a"]),
+        (["a", "b", "c", "d"], ["2: b", "3: c", "4: d"]),
+    ],
+)
+def test_what_ended_the_same_time_after_time_is_told_once(tries: list[str], told: list[str]) -> None:
+    assert gate_text.in_turn(tries) == told

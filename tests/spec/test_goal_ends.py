@@ -125,7 +125,7 @@ def test_of_several_figures_each_look_tells_all() -> None:
 
 
 def test_a_done_goal_says_how_that_is_known() -> None:
-    assert told("done", (look(1, "holds"),), None) == "read once: holds"
+    assert told("done", (look(1, "holds"),), None) == "read against your goal: it holds"
     assert told("done", (look(1, "holds", 81.0),), COVERED) == "held: coverage of api: 81.0 %, wanted at least 80 %"
     assert told("look", (), None) == "not yet looked at"
 

@@ -27,6 +27,7 @@ from sisimpur.agents.orchestrator.memory.lesson_text import (
     seen_of,
     setback,
     sick,
+    teaches,
     title_words,
 )
 from sisimpur.shared.model.evidence import (
@@ -302,3 +303,20 @@ def test_a_line_is_one_line_and_short_whatever_it_says(text: str, origin: str) -
     lesson = bounded(replace(LESSON, text=f"a{text}", origin=origin))
     told = line(replace(lesson, learned="2026-11-20"))
     assert len(told) <= LONGEST_LINE and len(told.splitlines()) == 1 and "learned on 2026-11-20" in told
+
+
+@pytest.mark.parametrize(
+    ("setback", "times", "is_mended", "taught"),
+    [
+        pytest.param(TaskSetback(KIND, (KIND,), ("a test fails",)), 1, True, True, id="another change mended it"),
+        pytest.param(TaskSetback(KIND, (KIND,), ("a test fails",)), 1, False, False, id="it passed as it was"),
+        pytest.param(TaskSetback("killed", (), ("no evidence",)), 1, True, False, id="no end, once: perhaps a kill"),
+        pytest.param(TaskSetback("killed", (), ("no evidence",)), 2, True, True, id="no end, again: a loop"),
+        pytest.param(TaskSetback("OSError: [Errno N] No space left on device"), 3, True, False, id="a full disk"),
+        pytest.param(TaskSetback("x", ("OSError: Too many open files",)), 1, True, False, id="seen behind it"),
+    ],
+)
+def test_only_what_another_change_mended_is_a_lesson(
+    setback: TaskSetback, times: int, is_mended: bool, taught: bool
+) -> None:
+    assert teaches(setback, times, is_mended) is taught

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from sisimpur.shared.model.change import Change, HasPath
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
 from sisimpur.shared.model.evidence import Figure, SuiteRun
 from sisimpur.shared.model.work import Goal, Measure, MeasureKind, Run, TaskSpec
+from sisimpur.shared.store.goal_book import GoalLook
 
 T = TypeVar("T")
 AGENTS = Path(__file__).parents[2] / "agents"
@@ -238,6 +239,41 @@ def test_a_file_that_a_change_has_made_is_read_once(now: str, often: int) -> Non
     shown = shown_at_the_end(GoalWork(goal, [], [("c0", "c1")], []), Makes({**FILES, "shop/new.py": now}))
     assert shown.count("def cart():") == often and "x = 1" in shown
     assert ("shop/new.py (3 lines): whole in the changes" in shown) == (often == 1)
+
+
+@dataclass(frozen=True)
+class Twice(Whole):
+    """Files of the last look beside those of now, and a change of each of them."""
+
+    then: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, sha: str, path: str, limit: int = 0) -> bytes | None:
+        return self.then[path].encode() if sha == "c0" and path in self.then else super().read(sha, path, limit)
+
+    def diff(self, old: str, new: str, limit: int = 0) -> bytes:
+        heads = [f"diff --git a/{path} b/{path}\n+++ b/{path}\n@@ -1 +1 @@\n+{text}" for path, text in FILES.items()]
+        return "".join(heads).encode()
+
+
+@pytest.mark.parametrize(
+    ("missing", "then", "is_read"),
+    [
+        pytest.param("the docs", {}, False, id="as it was: it was read then"),
+        pytest.param("shop/cart.py lacks a sum", {}, True, id="what was missing there is looked for"),
+        pytest.param("the docs", {"shop/cart.py": "x = 0\n"}, True, id="changed since"),
+        pytest.param("", {}, True, id="the first look"),
+    ],
+)
+def test_the_second_look_reads_only_what_the_first_has_not(
+    missing: str, then: Mapping[str, str], is_read: bool
+) -> None:
+    goal = Goal("g-1", "Mend shop/cart.py and README.md")
+    before = GoalLook("c0", 1, at_end=True, verdict="not yet", text=missing) if missing else None
+    tree = Twice({**FILES, "README.md": "Now.\n"}, then={**FILES, "README.md": "Then.\n", **then})
+    shown = shown_at_the_end(GoalWork(goal, [], [("c0", "c1")], [], before=before), tree)
+    assert ("x = 1" in shown) == is_read and "Now." in shown
+    assert ("shop/cart.py (1 lines): as it was at the last look" in shown) != is_read
+    assert (f"at the last look this was missing: {missing}" in shown) == bool(missing)
 
 
 def test_no_file_speaks_to_the_evaluator_as_another_one() -> None:

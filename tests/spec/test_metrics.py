@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -114,3 +115,11 @@ def test_no_label_breaks_the_format(label: str) -> None:
     days = {TODAY: {f"checks/{label}": 1, f"run_seconds/{label}": 1_000, "tasks_merged/fix": 1}}
     lines = "\n".join(prometheus(figures(days, TODAY), total(days))).split("\n")
     assert dict(read(lines)).keys() >= {"sisimpur_checks_total"}
+
+
+def test_the_docs_define_each_figure_and_each_count_as_the_program_does() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "record.md").read_text("utf-8")
+    for metric in METRICS:
+        unit = f"{metric.unit}, by {metric.label}" if metric.label else metric.unit
+        assert f"| `{metric.name}` | {unit} | {metric.says} | `{metric.top}` / `{metric.bottom}` |\n" in page
+    assert [name for name, count in COUNTS.items() if f"| `{name}` | {count.says} |\n" not in page] == []

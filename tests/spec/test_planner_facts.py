@@ -519,3 +519,53 @@ def test_what_the_goals_of_the_bench_need_is_in_their_facts(goals: list[Goal]) -
         if line.strip() not in seen[place]
     ]
     assert not missing
+
+
+# --- much in few words -----------------------------------------------------------------------------------------
+
+ENGINE = "".join(f"def step_{n}(car):\n    'Goes on.'\n    return car + {n}\n\n\n" for n in range(2_100))
+MIRROR = "def mirror_{n}(side):\n    '''Mirrors part {n}.'''\n" + "    side = side + 1\n" * 60
+WHEELS = "class Wheels:\n    def enable_grip(self):\n        return 1\n"
+GARAGE: Mapping[str, str] = {  # over 300 kB
+    "engine/steps.py": ENGINE,
+    "engine/tables.py": f"import re\nimport os\n\n\n{ENGINE}{WHEELS}",
+    "engine/web.py": f"{ENGINE}def routes(app):\n    app.add(r'/-/brakes(\\.json)?$', slow)\n\n\n{ENGINE}",
+    "templates/_seat_list.html": "<ul>seats</ul>\n",
+    "templates/other.html": "<p>nothing</p>\n",
+    **{f"parts/part_{n}.py": MIRROR.format(n=n) for n in range(99)},
+}
+
+
+@pytest.mark.parametrize(
+    ("goal", "line"),
+    [
+        ("Grip is lost: mend enable_grip", "    def enable_grip(self):"),
+        ("Nothing works in `Wheels`", "class Wheels:"),
+        ("/-/brakes.json should answer with a list", r"    app.add(r'/-/brakes(\.json)?$', slow)"),
+        ("The seat list should not wrap", "<ul>seats</ul>"),
+    ],
+)
+def test_what_a_goal_says_letter_by_letter_is_shown_of_a_large_repository(goal: str, line: str) -> None:
+    shown = known(goal, texts=GARAGE)
+    assert re.search(rf"^\d+\| {re.escape(line)}$", shown, re.MULTILINE), shown[:3_000]
+    assert "import re" not in shown, "what a file uses is no reason to read it"
+
+
+def test_what_there_is_no_room_for_is_told_in_outline() -> None:
+    """Signatures of many instead of the texts of few, with what is said of each."""
+    shown = known("Every mirror should fold", texts=GARAGE)
+    told = re.findall(
+        r"^(parts/part_\d+\.py), 62 lines, in outline:\n1\| def mirror_\d+\(side\)  # Mirrors", shown, re.M
+    )
+    assert len(set(told)) >= 5
+    assert len(shown) <= MAX_FACTS * 0.6
+
+
+def test_of_a_guarded_file_an_outline_is_enough() -> None:
+    texts = {"shop/pricing.py": SHOP["shop/pricing.py"], "shop/views.py": SHOP["shop/views.py"]}
+    shown = [
+        CodebaseAnalyzer().grouped(Repository(texts), ["Speed up with_vat"], guarded=guarded).groups[0].text
+        for guarded in ((), ("shop/pricing.py",))
+    ]
+    assert ["return amount * 115 / 100" in text for text in shown] == [True, False]
+    assert "1| def with_vat(amount)\n" in shown[1] and "basket" in shown[1]

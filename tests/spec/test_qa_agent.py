@@ -1004,7 +1004,7 @@ def test_faults_take_their_share_of_time_and_no_more(stage: Stage) -> None:
     stage.given_change({"shop.py": FEW, "tests/test_shop.py": NEAR})
     stage.bench.spoils = lambda order, raw: replace(raw, seconds=4.0 if order.limit else 30.0)
     assert stage.check().faults == "" and stage.bench.faults == [], "a run may take longer than the share of it"
-    stage.bench.spoils = lambda order, raw: replace(raw, seconds=1.4 if order.limit else 2.0)
+    stage.bench.spoils = lambda order, raw: replace(raw, seconds=4.0 if order.limit else 2.0)
     assert stage.check().faults.startswith("2 of 2 small faults")
     assert [order.limit for order in stage.bench.faults] == [15.0, 15.0], "one that hangs is ended"
 

@@ -25,6 +25,7 @@ from sisimpur.agents.qa.runner.second_run import (
     told,
     worked,
 )
+from sisimpur.agents.qa.runner.suite import is_green
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.agents.qa.unheld.trying import AskedTests, faults_tried
 from sisimpur.shared.model.evidence import SuiteRun
@@ -101,6 +102,7 @@ def test_how_much_ran_is_told() -> None:
     took = {"a": 1.0, "b": 2.0, "c": 1.0}
     assert told({"a", "new"}, took) == "1 of 3 files of tests, 25% of the time that tests take"
     assert told(took.keys(), took) == "all 3 files of tests"
+    assert told(["a"], {"a": 1.0}) == "the only file of tests"
     assert told({"new"}, {}) == ""
 
 
@@ -136,7 +138,7 @@ def test_as_many_faults_are_tried_on_a_busy_machine_as_on_a_quiet_one(first: flo
         asked = AskedTests(
             first_run(first * load, first if known else 0.0), (), each * load, each if known else each * load
         )
-        return faults_tried(planted, asked, shown, ())
+        return faults_tried(planted, asked, shown, is_green)
 
     assert tried(load).count == tried(1.0).count == tried(1.0, known=False).count
     assert len(tried(load).survivors) == tried(load).count
@@ -147,7 +149,7 @@ def test_faults_that_hang_cost_what_a_run_costs_until_the_wall_has_had_enough() 
     planted = [Mutant("a.py", line, "another", b"") for line in range(12)]
     asked = AskedTests(first_run(1.0, 1.0), (), 0.1, 0.1)
     hangs = replace(first_run(asked.limit, asked.limit), end="timed out")
-    tried = faults_tried(planted, asked, lambda _: hangs, ())
+    tried = faults_tried(planted, asked, lambda _: hangs, is_green)
     assert (tried.count, tried.survivors) == (math.floor(BUSY * FAULTS_LEAST / asked.limit) + 1, ())
 
 

@@ -168,7 +168,7 @@ def test_a_message_tells_what_is_noticed_and_counts_the_rest() -> None:
     assert told.splitlines() == [
         "- **Fix the sum** (`20261120-01`): The sum of a cart is right.",
         "- nothing that they notice: 2 changes",
-        "- nobody has said: 1 change",
+        "- not known for 1 change",
     ]
 
 
@@ -238,6 +238,19 @@ def test_an_idle_day_still_names_what_waits() -> None:
     text = evening(replace(IDLE, others=(ASKING,)), CALL)
     assert "nothing to do, 1 thing waits for you" in text
     assert "answer what waits" in section(text, "Tomorrow")
+
+
+@pytest.mark.parametrize(
+    ("phases", "told"),
+    [
+        (("morning",), "- mend what went wrong in morning, then type `python main.py run-day`"),
+        (("planning", "morning"), "- mend what went wrong in planning and morning, then type `python main.py run-day`"),
+        (("work",), "- nothing goes on by itself: write new goals into VISION.md"),
+    ],
+)
+def test_where_the_vision_was_not_read_nobody_is_sent_to_write_more_into_it(phases: tuple[str, ...], told: str) -> None:
+    text = evening(replace(IDLE, kind="failed", troubles=tuple(Trouble(name, "400") for name in phases)), CALL)
+    assert section(text, "Tomorrow") == told
 
 
 def test_a_failed_day_names_the_phase_and_the_reason() -> None:

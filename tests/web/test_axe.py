@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs(PLAYWRIGHT, "axe-playwright-python==0.1.8")
 PAGES = (
-    *("/", "/board", "/vision", "/roadmap", "/money", "/team", "/settings"),
+    *("/", "/board", "/vision", "/roadmap", "/money", "/team", "/settings", "/plan"),
     *(f"/task/{ID}", f"/review/{ID}", f"/review/{ID}?do=approve", f"/review/{ID}?do=reject"),
 )
 

@@ -18,7 +18,7 @@ BUILT = Path(__file__).parent.parent / "dist"
 ASSETS = "/assets/"
 # The page's own addresses: its script shows what belongs there.
 ADDRESSES = (
-    *("/", "/board", "/vision", "/roadmap", "/money", "/team", "/settings"),
+    *("/", "/board", "/vision", "/roadmap", "/money", "/team", "/settings", "/plan"),
     *("/review/{id}", "/task/{id}"),
 )
 KINDS = {

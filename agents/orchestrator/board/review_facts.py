@@ -65,7 +65,7 @@ class AttemptCommits:
             protected = {*needs_owner(changes, listed), *started(self._mirror, base, paths)}
             theirs = tuple(path for path in paths if path in protected)
             branch = Branch(known.head, base, commit, paths, theirs)
-            self._seen[commit] = SeenCommit(branch, _subject(self._mirror.diff(base, commit)), changes)
+            self._seen[commit] = SeenCommit(branch, subject_of(self._mirror.diff(base, commit)), changes)
         return self._seen[commit]
 
     def newest(self, known: TaskRecord) -> str:
@@ -260,9 +260,12 @@ def _still_holds(reviewed: Reviewed | None, answers: Answers) -> Reviewed | None
     return reviewed if is_settled else None
 
 
-def _subject(diff: bytes) -> str:
-    """The digest of a change wherever it stands: without the ids of whole files, and without the numbers of lines."""
-    plain = re.sub(rb"^(?:index [0-9a-f]+\.\.[0-9a-f]+|@@ [^\n]*? @@)[^\n]*$", b"", diff, flags=re.MULTILINE)
+def subject_of(diff: bytes) -> str:
+    """The digest of a change wherever it stands: without the ids of whole files, and without the numbers of lines.
+
+    What git names behind these, the class or function that a line is in, counts: the same lines may stand in another.
+    """
+    plain = re.sub(rb"^(?:index [0-9a-f]+\.\.[0-9a-f]+[^\n]*$|@@ [^\n]*? @@)", b"", diff, flags=re.MULTILINE)
     return hashlib.sha256(plain).hexdigest()
 
 

@@ -14,7 +14,8 @@ from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, 
 from sisimpur.shared.model.evidence import Evidence, is_test_file, rules
 from sisimpur.shared.model.gate import NOT_ASKED, Writer, Writing, writer
 from sisimpur.shared.model.naming import attempt_ref, is_upkeep
-from sisimpur.shared.model.work import Branch, Coded, Correction, Run, TaskKind, TaskSpec
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Branch, Coded, CoderSaid, Correction, Run, TaskKind, TaskSpec
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.gate_book import GateRepository
 from sisimpur.shared.store.task_records import Attempt, TaskRecord
@@ -178,4 +179,6 @@ class IndependentTest:
         if isinstance(answer, Coded):
             return answer.branch.commit
         self.mirror.restore(ref, branch.base)  # nobody is asked a second time
+        why = answer.words if isinstance(answer, CoderSaid) else answer.reason
+        self.books.tell(f"{spec.id}: no test from its words alone: {one_line(why)}")
         return ""

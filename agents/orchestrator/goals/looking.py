@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Literal, Protocol
 
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
@@ -47,6 +47,7 @@ from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.store.task_store import TaskStore
 
 LONGEST_MISSING = 1_200  # characters of what a reader misses: the planner plans from them
+LEFT = "left for later: "  # so begins what a look says that read nothing
 LOOK = "a goal"  # its name among what the pool works on, where no task has such a one
 Standings = Callable[[str], Sequence[GoalStanding]]  # of a day
 
@@ -182,7 +183,7 @@ class GoalLooks:
         goal, known = standing.goal, GoalEnds(self._books)
         left, why = known.left(goal), ""
         if look.at_end and left:
-            return replace(look, verdict="not yet", text=f"left for later: {left}")
+            return replace(look, verdict="not yet", text=f"{LEFT}{left}")
         if measures := known.measures(goal):
             taken, why = self._figures(measures, look)
             if not why:
@@ -224,7 +225,10 @@ class GoalLooks:
         specs = (self._store.read(State.COMPLETED, one.id).spec for one in done if not lands(one))
         tasks = [spec for spec in specs if isinstance(spec, TaskSpec)]
         changes = [ends_ for one in done if not lands(one) and (ends_ := self._change(one))]
-        return GoalWork(goal, tasks, changes, self._books.words.of([goal.id]), why)
+        looks = GoalEnds(self._books).looks(goal)
+        asked = (one for one in looks if one.at_end and one.verdict == "not yet" and one.figure is None)
+        read = [one for one in asked if not one.text.startswith(LEFT)]
+        return GoalWork(goal, tasks, changes, self._books.words.of([goal.id]), why, read[-1] if read else None)
 
     def _change(self, task: TaskRecord) -> tuple[str, str] | None:
         """Of the commit that was merged, and where it began; None: it is not here any more."""
@@ -268,13 +272,24 @@ class MergedTree(CommitFiles, Protocol):
 
 @dataclass(frozen=True)
 class GoalWork:
-    """What was done for a goal. `changes`: (before, after) of each merge; `unmeasured`: why no figure tells."""
+    """What was done for a goal. `changes`: (before, after) of each merge; `unmeasured`: why no figure tells.
+
+    `before`: the last look that found something missing. What is as it was then is not read once more.
+    """
 
     goal: Goal
     tasks: Sequence[TaskSpec]
     changes: Sequence[tuple[str, str]]
     words: Sequence[GoalWord]
     unmeasured: str = ""
+    before: GoalLook | None = None
+
+    def is_seen(self, tree: MergedTree, commit: str, path: str) -> bool:
+        """Whether it is as it was at the last look, which did not speak of it."""
+        if self.before is None or path in NAMED.findall(self.before.text):
+            return False
+        then = _text(tree, self.before.commit, path)
+        return bool(then) and then == _text(tree, commit, path)
 
 
 @dataclass(frozen=True)
@@ -284,15 +299,17 @@ class GoalEvaluator:
 
     def read(self, run: Run, work: GoalWork, tree: MergedTree, commit: str) -> EndReading:
         """Ask once, about the tree of this commit. Errors are those of the asker."""
-        patches = [_difference(tree, *ends) for ends in work.changes]
+        seen = cache(lambda path: work.is_seen(tree, commit, path))
+        patches = [_difference(tree, *ends, seen) for ends in work.changes]
         changes = _changes(patches)
+        files = _files(work, tree, commit, "\n".join(patches), dict(_made(changes)), seen)
         prompt = self.prompts.render(
             "orchestrator/goal_end",
             goal=_block(bulleted(work.goal), "goal"),
             tasks=_block(map(_task, work.tasks), "tasks"),
             words=_block(_words(work), "words"),
             changes=quoted(changes, "changes"),
-            files=_files(work, tree, commit, "\n".join(patches), dict(_made(changes))) or quoted("", "files"),
+            files=files or quoted("", "files"),
         )
         return self.asker.ask(run, prompt.system, prompt.user, EndReading)
 
@@ -308,6 +325,8 @@ def _task(task: TaskSpec) -> str:
 def _words(work: GoalWork) -> Iterable[str]:
     if work.unmeasured:
         yield f"could not be measured: {work.unmeasured}"
+    if work.before:
+        yield f"at the last look this was missing: {work.before.text}"
     yield from (f"{word.kind}{f' ({word.task})' if word.task else ''}: {word.text}" for word in work.words)
 
 
@@ -316,12 +335,14 @@ def _changes(patches: Sequence[str]) -> str:
     return "\n".join(_cut(patch, MAX_CHANGES // max(1, len(patches))) for patch in patches)
 
 
-def _difference(tree: MergedTree, before: str, after: str) -> str:
+def _difference(tree: MergedTree, before: str, after: str, is_seen: Callable[[str], bool]) -> str:
+    """Without the files that are as they were at the last look."""
     try:
         patch = tree.diff(before, after).decode("utf-8", "replace")
     except (Refused, Stumble, Unavailable) as problem:  # not here any more, or too large
         return f"({problem})"
-    return "".join(part for part in OF_A_FILE.split(patch) if not usually_holds_keys(_path(part)))
+    parts = ((part, _path(part)) for part in OF_A_FILE.split(patch))
+    return "".join(part for part, path in parts if not (usually_holds_keys(path) or is_seen(path)))
 
 
 def _path(part: str) -> str:
@@ -337,7 +358,9 @@ def _made(changes: str) -> Iterator[tuple[str, str]]:
             yield _path(part), "\n".join(line[1:] for line in body.split("\n")[1:] if line[:1] == "+")
 
 
-def _files(work: GoalWork, tree: MergedTree, commit: str, patch: str, made: Mapping[str, str]) -> str:
+def _files(
+    work: GoalWork, tree: MergedTree, commit: str, patch: str, made: Mapping[str, str], is_seen: Callable[[str], bool]
+) -> str:
     """The files that the goal and its tasks name, the product's and small ones first; none can speak as another one.
 
     Long ones by the parts that the words or the changes are about. `made`: texts that stand in the changes; what is
@@ -350,6 +373,8 @@ def _files(work: GoalWork, tree: MergedTree, commit: str, patch: str, made: Mapp
     words = "\n".join((said, *map(_task, work.tasks), *changed_lines(patch)))
     read = [path for path, text in texts.items() if path in made and text.rstrip("\n") == made[path].rstrip("\n")]
     shown, room = [f"{path} ({len(lines_of(texts.pop(path)))} lines): whole in the changes" for path in read], MAX_FILES
+    known = [path for path in texts if is_seen(path)]
+    shown += [f"{path} ({len(lines_of(texts.pop(path)))} lines): as it was at the last look" for path in known]
     for path, text in sorted(texts.items(), key=lambda one: (is_test_file(one[0]), len(one[1]), one[0])):
         part = view(path, text, words, LARGEST_FILE, LARGEST_FILE) or text
         part = _cut(part, min(2 * LARGEST_FILE, room))
@@ -363,7 +388,7 @@ def _files(work: GoalWork, tree: MergedTree, commit: str, patch: str, made: Mapp
 def _text(tree: MergedTree, commit: str, path: str) -> str:
     try:
         return (tree.read(commit, path) or b"").decode("utf-8", "replace")
-    except Refused as problem:
+    except (Refused, Stumble, Unavailable) as problem:
         return f"({problem})"
 
 

@@ -111,7 +111,7 @@ def told(end: GoalEnd, looks: Sequence[GoalLook], measure: Measure | None) -> st
     if end == "look":
         return "not yet looked at" + (f" ({figure})" if figure else "")
     if end == "done":
-        return f"held: {figure}" if figure else "read once: holds"
+        return f"held: {figure}" if figure else "read against your goal: it holds"
     what = figure or (last.text if last else "")
     return f"does not hold yet: {what}" if last and last.verdict == "not yet" else f"nobody can tell: {what}"
 

@@ -25,7 +25,7 @@ from sisimpur.agents.orchestrator.board.events import (
 from sisimpur.agents.orchestrator.memory import lesson_text
 from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, MOST_IN_A_PROMPT, Learner, Lesson, Situation, is_kept
 from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
-from sisimpur.agents.orchestrator.memory.lesson_text import TaskSetback, chosen, named_files
+from sisimpur.agents.orchestrator.memory.lesson_text import TaskSetback, chosen, named_files, teaches
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
 from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
 from sisimpur.shared.model.work import Goal, TaskSpec
@@ -98,13 +98,15 @@ class Learning:
 
     def _merged(self, known: TaskRecord, commit: str) -> None:
         """What went wrong before it was merged, and whether the lessons that its last try was given helped."""
-        attempts, seen = self.setbacks.journal.attempts(known.id), dict[str, tuple[Attempt, TaskSetback]]()
+        attempts, seen = self.setbacks.journal.attempts(known.id), dict[str, list[tuple[Attempt, TaskSetback]]]()
         for attempt, setback in self.setbacks.of(known.id):
             if not self.setbacks.facts(known.id, attempt):  # what the environment lacks no change has mended
-                seen.setdefault(setback.what, (attempt, setback))
-        for attempt, setback in islice(seen.values(), MOST_AT_ONCE):
-            changed = self.setbacks.changed(commit)
+                seen.setdefault(setback.what, []).append((attempt, setback))
+        changed = self.setbacks.changed(commit)
+        for (attempt, setback), *earlier in islice(seen.values(), MOST_AT_ONCE):
             files = self.setbacks.other(self.setbacks.commit(known.id, attempt), commit, changed)
+            if not teaches(setback, 1 + len(earlier), bool(files)):
+                continue
             named = replace(setback, keywords=setback.keywords or self.setbacks.keywords(known.id))
             lesson = lesson_text.mended(known.title, named, files, changed, _origin(known))
             self.lessons.learn(lesson, self.setbacks.is_a_strangers(known.goal_id))

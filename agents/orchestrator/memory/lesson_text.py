@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from sisimpur.agents.orchestrator.memory.lesson import Learner, Lesson, Situation, for_prompt, signature
-from sisimpur.shared.model.evidence import MOST_KEYWORDS, ChangesRequested, Evidence, Finding, Reviewed, Severity, rules
+from sisimpur.shared.model.evidence import (
+    MOST_KEYWORDS,
+    NO_EVIDENCE,
+    ChangesRequested,
+    Evidence,
+    Finding,
+    Reviewed,
+    Severity,
+    rules,
+)
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.words.synonyms import telling
 
@@ -19,6 +28,10 @@ MOST_KINDS, MOST_WORDS = 5, 60
 LONGEST_LINE = 300  # in a prompt, with its provenance
 LONGEST_TITLE, LONGEST_WHAT = 100, 200
 ROLLED_BACK = "it was merged, deployed and rolled back: "
+MACHINE = re.compile(  # what a machine says that has no room
+    r"No space left on device|Disk quota exceeded|Cannot allocate memory|Too many open files|Read-only file system"
+    r"|Input/output error"
+)
 FILE = re.compile(r"[\w./-]*\w\.[a-z]{1,5}\b")
 # Every second title has one of these.
 WEAK = """
@@ -38,6 +51,17 @@ class TaskSetback:
     kinds: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+
+
+def teaches(setback: TaskSetback, times: int, is_mended: bool) -> bool:
+    """Whether a failure says something of the change. `times` that the task came to it; `is_mended`: by another change.
+
+    What passed as it was (a flaky test, a busy machine) teaches nothing, nor does a machine without room. Tests that
+    come to no end were perhaps killed: that counts only if it came again.
+    """
+    if not is_mended or any(MACHINE.search(text) for text in (setback.what, *setback.kinds)):
+        return False
+    return times > 1 or set(setback.rules) != {NO_EVIDENCE}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import groupby
 
 from sisimpur.agents.orchestrator.publishing.owner_text import cause_of, unseen, without_it
 from sisimpur.shared.forge.forge import CheckResult
@@ -292,6 +293,16 @@ def _same(found: Sequence[Finding]) -> str:
 
 
 # --- for the owner -------------------------------------------------------------------------------------------
+
+
+def in_turn(tries: Sequence[str], most: int = 3) -> list[str]:
+    """How the last tries ended, each with its number; the same, time after time, is told once."""
+    told, first = [], 1
+    for note, same in groupby(tries):
+        last = first + len([*same]) - 1
+        told.append(f"{first if first == last else f'{first} to {last}'}: {note}")
+        first = last + 1
+    return told[-most:]
 
 
 def diagnosis(task: str, why: str, notes: Sequence[str]) -> str:

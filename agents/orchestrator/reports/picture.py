@@ -14,7 +14,7 @@ from datetime import datetime
 
 from sisimpur.agents.orchestrator.reports.account import DayAccount
 from sisimpur.agents.orchestrator.reports.report_words import COLUMNS, HOURS, left_by_hour, on_board
-from sisimpur.shared.money.token_budget import in_dollars
+from sisimpur.shared.money.token_budget import in_cents
 
 WIDTH = 800  # pixels
 LEFT, TOP, BAR, HEIGHT = 64, 64, 30, 150  # of the chart: where it begins, a bar with its gap, the longest bar
@@ -120,11 +120,11 @@ def _fitting(text: str, font: FreeTypeFont, width: int) -> str:
 def picture(account: DayAccount, now: datetime) -> bytes:
     """A PNG. Everything that it shows stands in the report's words too; hours after `now` have no bar."""
     spent = account.spent
-    title = f"{account.day}: {in_dollars(spent.used)} of {in_dollars(spent.cap)}, {len(account.merged)} merged"
+    title = f"{account.day}: {in_cents(spent.used)} of {in_cents(spent.cap)}, {len(account.merged)} merged"
     come = now.hour + 1 if account.day == now.date().isoformat() else HOURS
     shares = [left / spent.cap if spent.cap else 0.0 for left in left_by_hour(account)[:come]]
     columns = [
         Column(heading, tuple((task.id, task.title) for task in on_board(account, state)))
         for state, heading in COLUMNS.items()
     ]
-    return day_picture(title, shares, in_dollars(spent.cap), columns)
+    return day_picture(title, shares, in_cents(spent.cap), columns)

@@ -16,6 +16,7 @@ from sisimpur.agents.orchestrator.reports.report_words import (
     headline,
     in_channel,
     named,
+    orders,
     rounded,
     section,
 )
@@ -57,7 +58,7 @@ def _lead(account: DayAccount, *more: str) -> str:
     where = f"The whole report: `reports/daily/{account.day}.md`"
     has_plan = any("approve plan" in task.ways for task in account.stuck)
     ways = ("/answer GOAL your words", *["/approve plan"] * has_plan)
-    heard = [in_channel("ID", *ways)] if account.heard and account.waiting else []
+    heard = [in_channel(*orders(), *ways)] if account.heard and account.waiting else []
     return "\n".join((", ".join((headline(account, in_cents), *more)), where, *heard))
 
 
@@ -75,7 +76,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Asked", brief(text.asked(account, is_brief=True))),
         *section("Money", bullets(text.money_in_brief(account, command))),
         *section("How it goes", bullets(in_one_line(account.reflection))),
-        *section("Tomorrow", brief(text.tomorrow(account))),
+        *section("Tomorrow", brief(text.tomorrow(account, command))),
         *section("Not delivered", brief(map(as_said, account.unsent))),
     )
 
@@ -100,14 +101,15 @@ def asks(day: str, task: TaskAccount, attempt: int, command: str, board: str = "
     """
     key = f"{day}:{task.id}:waiting-{attempt}-{digest(chr(10).join(task.asks))}"
     text = "\n\n".join((named(task), bullets(map(as_said, task.asks)), report_text.answer(task, command, board)))
-    text += f"\n\n{in_channel(task.id)}" if heard else ""
+    text += f"\n\n{in_channel(*orders(task.id))}" if heard else ""
     return Notice(key, f"Waits for you: {as_said(task.title, 150)}", text, Tone.ATTENTION)
 
 
-def gave_up(day: str, task: TaskAccount, attempt: int, command: str, board: str = "") -> Notice:
+def gave_up(day: str, task: TaskAccount, attempt: int, command: str, board: str = "", heard: bool = False) -> Notice:
     """Again after a retry is another message, also for the same reason."""
     key = f"{day}:{task.id}:failed-{attempt}-{digest(task.note)}"
     text = "\n\n".join((named(task), as_said(task.note, 1_000), report_text.retry(task, command, board)))
+    text += f"\n\n{in_channel(orders(task.id)[-1])}" if heard else ""
     return Notice(key, f"Failed: {as_said(task.title, 150)}", text, Tone.BAD)
 
 

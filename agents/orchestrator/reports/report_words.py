@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # `status` and `budget` say some of these words, and load no 
 Dollars = Callable[[int], str]  # nano-dollars, as they are told
 EXACT = re.compile(r"\$([0-9]{1,7}\.[0-9]{3,9})(?![0-9])")
 HOURS = 24
+BAR = 40  # characters of a full bar
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
 QUESTION = 300  # of a question: it has to be read to be answered
 MOST, ROOM = 8, 950  # lines and characters of one section there: chats cut what is longer; the report has it all
@@ -55,10 +56,15 @@ def answers(task: str, command: str) -> str:
     return f"`{command} approve {task}`, or `reject` or `retry` with `--why '...'`"
 
 
-def in_channel(task: str, *more: str) -> str:
+def in_channel(*words: str) -> str:
     """What the owner can write in his channel, where a bot of his listens: one line for all that waits there."""
-    words = (f"/approve {task}", f"/reject {task} why", f"/retry {task} what to do differently", *more)
-    return f"Or answer in your Discord channel, with a message of its own: {', '.join(f'`{one}`' for one in words)}"
+    told = ", ".join(f"`{one}`" for one in words)
+    return f"In your Discord channel you can answer, with a message of its own: {told}"
+
+
+def orders(task: str = "ID") -> tuple[str, ...]:
+    """About a change that waits."""
+    return f"/approve {task}", f"/reject {task} why", f"/retry {task} what to do differently"
 
 
 def savings(saved: Saved, said: Dollars = in_dollars) -> str:
@@ -188,3 +194,19 @@ def headline(account: DayAccount, said: Dollars = in_dollars) -> str:
     if account.kind == "idle":
         words = ["nothing to do", *words]
     return ", ".join([*(words or ["at work"]), f"{said(account.spent.used)} of {said(account.spent.cap)} spent"])
+
+
+def burn_down(account: DayAccount) -> str:
+    """What was left of the cap after the last spending of each hour that had one."""
+    cap, left = account.spent.cap, left_by_hour(account)
+    if not account.course or not cap:
+        return ""
+    last = {spending.minute // 60: spending.minute % 60 for spending in account.course}
+    rows = [("before", cap), *((f"{hour:02d}:{minute:02d}", left[hour]) for hour, minute in last.items())]
+    lines = [f"{when:<6} {in_dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
+    return "\n".join(("Left of the day's cap:", "", "```", *lines, "```"))
+
+
+def _bar(amount: int, cap: int) -> str:
+    full = amount * BAR // cap
+    return "#" * full + "." * (BAR - full)

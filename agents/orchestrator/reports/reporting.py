@@ -237,7 +237,7 @@ class Reporting:
             if task.asks:
                 yield report_notice.asks(day, task, books.attempt(task.id), self._command, board, heard)
             if task.failed_that_day:
-                yield report_notice.gave_up(day, task, books.attempt(task.id), self._command, board)
+                yield report_notice.gave_up(day, task, books.attempt(task.id), self._command, board, heard)
 
     def _is_news(self, notice: Notice) -> bool:
         """Not said yet, on whichever day."""

@@ -94,17 +94,17 @@ def read(outline: Sequence[MarkdownLine], today: str) -> Sheet:
     headings: set[str] = set()
     for line in outline:
         if line.kind == "heading":
-            place, near = _entered(line, near, date.fromisoformat(today))
+            place, near = entered(line, near, date.fromisoformat(today))
             if place != TOP and not place.startswith(OTHER):
                 headings.add(place)
         elif line.level and bullets and bullets[-1].place == place:
             bullets[-1] = replace(bullets[-1], notes=(*bullets[-1].notes, line.text))
         elif line.kind == "bullet" or place != TOP:
-            bullets.append(_bullet(place, line.text))
+            bullets.append(bullet_at(place, line.text))
     return Sheet(tuple(bullets), frozenset(headings), monday_of(today).isoformat())
 
 
-def _entered(heading: MarkdownLine, near: date, today: date) -> tuple[str, date]:
+def entered(heading: MarkdownLine, near: date, today: date) -> tuple[str, date]:
     """The place below a heading, and the day near which weeks below it lie."""
     text = heading.text
     if found := MONTH.match(text):
@@ -117,7 +117,7 @@ def _entered(heading: MarkdownLine, near: date, today: date) -> tuple[str, date]
     return (TOP if heading.level == 1 else f"{OTHER}{text}"), near
 
 
-def _bullet(place: str, text: str) -> Bullet:
+def bullet_at(place: str, text: str) -> Bullet:
     box, ids = BOX.match(text), list(ID.finditer(text))
     tail = text[ids[-1].end() :] if ids else text
     ticked = bool(box and box[1] != " ")

@@ -21,7 +21,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import (
     pace,
 )
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
-from sisimpur.agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
+from sisimpur.agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, doubles, wordings
 from sisimpur.shared.model.lifecycle import OPEN, Event, State, Worded, worded, wording
 from sisimpur.shared.model.text import counted, harmless
 from sisimpur.shared.model.work import Difficulty, Goal, Question, Vision
@@ -106,6 +106,7 @@ class BooksOfGoals:
         self.sources = sources
         self.vision = vision
         self.day = day
+        self.doubles = doubles(vision.goals)
         self._journal = sources.journal
         self._asked = {question.goal_id for question in sources.plans.asked(wordings(vision))}
         self._left = unfinished(sources.plans, sources.journal, day)
@@ -135,6 +136,8 @@ class BooksOfGoals:
         return sum(self._known[id_].seen_in not in OPEN for id_ in self._planned if id_ in self._known)
 
     def need(self, goal: Goal) -> Need:
+        if first := self.doubles.get(goal.id):
+            return Need(goal.id, goal.title, goal.priority, note=f"the same as line {first.line} of VISION.md")
         now = worded(goal)
         tasks, asked = self._tasks.get(now, []), goal.id in self._asked
         merged = [task for task in tasks if task.seen_in is State.COMPLETED]

@@ -24,6 +24,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, ed
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import BooksOfGoals, Sources, laid_out, standings, wanted
 from sisimpur.agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
+from sisimpur.agents.orchestrator.vision.goal_ids import doubles
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.model.work import Vision
@@ -177,6 +178,8 @@ class Roadmapping:
     def placed(self, goal: str, day: str) -> str:
         """Where the owner has put a goal, in words, if that keeps it from being planned."""
         accepted = self.sources.plans.accepted()
+        if accepted and (first := doubles(accepted.vision.goals).get(goal)):
+            return f"the same as line {first.line} of VISION.md"
         pin = self.sources.book.pins(wanted(accepted.vision)).get(goal) if accepted else None
         if pin is None or pin.place == FREE:
             return ""

@@ -17,7 +17,7 @@ from typing import Literal
 
 from sisimpur.shared.model.scope import folded, is_plain_path, matches
 from sisimpur.shared.model.work import Remark
-from sisimpur.shared.words.meaning import forbids_change, is_plain_wish, meanings, says_no
+from sisimpur.shared.words.meaning import forbids_change, meanings, says_how_it_works, says_no
 
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|[“„«]([^”“»]+)[”“»]|(?<!\w)'([^']+)'(?!\w)")
@@ -244,7 +244,7 @@ def _fate(sentence: str, found: NamedPaths, is_spoken_for: bool, is_guard_line: 
         return NoteFate(sentence, "question", found.patterns, seen)
     if found.patterns or is_spoken_for:
         return NoteFate(sentence, "guard", found.patterns)
-    is_asked = is_guard_line or not is_plain_wish(sentence)
+    is_asked = is_guard_line or not says_how_it_works(sentence)
     return NoteFate(sentence, "question" if is_asked else "wish")
 
 

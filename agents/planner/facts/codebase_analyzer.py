@@ -35,13 +35,11 @@ LONG_IF_NAMED, LONG_IF_FOUND = 7_000, 3_000  # of a longer one, its parts
 BESIDE = 12_000  # characters of files beside the named ones, for each goal, at most
 NEEDED = 6_000  # at least, for a goal to be planned with others
 ASIDE = 0.1  # of BESIDE: pages, and as much prose and the like, at most
-SMALL = 36_000  # characters of code, at most, of a repository that is shown nearly whole
+SMALL = 300_000  # characters of code, at most, of a repository where also what is worth less tells something
 FILLED = 0.6  # of the room, at least, while there is anything that tells
 PRICE = 0.2  # how much less a long file is worth: its length to this power
-CALLED, SAID = (
-    8,
-    12,
-)  # how many of a file's best lines its name is worth; and points of a line that holds what is quoted
+CALLED = 8  # how many of a file's best lines a definition is worth whose name a goal says
+SAID = 12  # points of a line that holds what a goal quotes
 MEANT = 2  # how many of a file's best lines a definition is worth whose name the goal's words mean
 LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
@@ -90,7 +88,7 @@ class Seen:
 
     @cached_property
     def is_small(self) -> bool:
-        """Whether all of its code fits beside the map: then most of it is shown."""
+        """Whether files that are worth less than others fill the room; in a larger one outlines of more files do."""
         code = (file.size for path, file in self.index.files.items() if not _is_aside(path))
         return sum(code) <= SMALL
 

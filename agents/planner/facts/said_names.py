@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice, zip_longest
 from posixpath import basename, splitext
+from typing import TypeVar
 
 from sisimpur.agents.planner.facts.code_index import ENDING, CodeIndex, by_worth
 from sisimpur.agents.planner.facts.relevance import COMMON, PATH, QUOTED
@@ -24,6 +25,7 @@ WORD = re.compile(r"[^\W\d_]\w*(?:\.\w+)*")
 NAME = re.compile(r"[._/]|[a-z][A-Z]")
 
 Found = Mapping[str, Sequence[SourceHit]]
+T = TypeVar("T")
 
 
 def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
@@ -111,6 +113,6 @@ def _few(paths: Iterable[str]) -> str:
     return few([clean(path) for path in paths], HITS_PER_NAME)
 
 
-def in_turn(paths: Iterable[Iterable[str]]) -> list[str]:
+def in_turn(found: Iterable[Iterable[T]]) -> list[T]:
     """The first of each, then the second of each; everything once."""
-    return list(dict.fromkeys(path for turn in zip_longest(*paths) for path in turn if path))
+    return list(dict.fromkeys(one for turn in zip_longest(*found) for one in turn if one))

@@ -52,14 +52,14 @@ def told(ran: Collection[str], took: Mapping[str, float]) -> str:
     if not took:
         return ""
     if set(took) <= set(ran):
-        return f"all {len(took)} files of tests"
+        return f"all {len(took)} files of tests" if len(took) > 1 else "the only file of tests"
     part = sum(took.get(file, 0.0) for file in ran) / (sum(took.values()) or 1.0)
     return f"{len(took.keys() & ran)} of {len(took)} files of tests, {part:.0%} of the time that tests take"
 
 
 # Faults are paid with seconds of processors, as far as they are known: a busy machine alters nothing.
 FAULTS_SHARE = 0.4  # of what the first run took, for all planted faults together
-FAULTS_LEAST = 4.0  # seconds, where that is less: a few starts of a runner
+FAULTS_LEAST = 10.0  # seconds, where that is less: as many starts of a runner as there are faults
 BUSY = 5.0  # times as long on the wall: then it is enough, whatever the processors did meanwhile
 SHORT = 1.0  # seconds of all tests, which then are all asked
 HANGS = 5.0, 5.0  # a run that takes so many times as long as it should, and so many seconds more, has noticed

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.runner.second_run import BUSY, HANGS, room_for_faults
-from sisimpur.agents.qa.runner.suite import is_green
 from sisimpur.agents.qa.unheld.mutants import FaultsTried, Mutant
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.evidence import SuiteRun
@@ -37,16 +36,19 @@ class AskedTests:
 
 
 def faults_tried(
-    planted: Sequence[Mutant], asked: AskedTests, shown: Callable[[Mutant], SuiteRun], failing: Collection[str]
+    planted: Sequence[Mutant],
+    asked: AskedTests,
+    shown: Callable[[Mutant], SuiteRun],
+    notices_nothing: Callable[[SuiteRun], bool],
 ) -> FaultsTried:
-    """Show them while they fit. `failing`: tests that fail without a fault, too. Unavailable ends it.
+    """Show them while they fit. Unavailable ends it.
 
     One that hangs counts as one that ends: how much is computed until its limit is a matter of the machine.
     """
     tried = FaultsTried(by=asked.by)
     with suppress(Unavailable):
         for mutant, run in _runs(planted, asked, shown):
-            alive = (*tried.survivors, mutant) if is_green(run, failing) else tried.survivors
+            alive = (*tried.survivors, mutant) if notices_nothing(run) else tried.survivors
             tried = replace(tried, count=tried.count + 1, survivors=alive, seconds=tried.seconds + run.seconds)
     return tried
 

@@ -1,4 +1,4 @@
-"""Addresses of the owner's own files: VISION.md and tasks in backlog; read, looked at beforehand, and written."""
+"""Addresses of the owner's own files: VISION.md, ROADMAP.md, tasks in backlog; read, looked at beforehand, written."""
 
 from __future__ import annotations
 
@@ -10,13 +10,24 @@ from typing import Any
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from sisimpur.agents.orchestrator.roadmap.roadmap import LATER
+from sisimpur.agents.orchestrator.roadmap.roadmap_moves import moved
+from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.views.vision import vision_facts
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.system.markdown import outline
 from sisimpur.web.api.acting.acting_routes import BoardActions, Key, Seen
-from sisimpur.web.api.acting.order_bodies import NewTaskBody, PreviewBody, TaskBody, VisionBody
-from sisimpur.web.api.acting.owners_files import OwnersFile, add_task, require_task, task_file, vision_file
+from sisimpur.web.api.acting.order_bodies import MoveBody, NewTaskBody, PreviewBody, TaskBody, VisionBody
+from sisimpur.web.api.acting.owners_files import (
+    OwnersFile,
+    add_task,
+    require_task,
+    roadmap_file,
+    task_file,
+    vision_file,
+)
 from sisimpur.web.api.base.board_answers import API, problem_answer
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.guard import problem
@@ -37,6 +48,8 @@ class FileRoutes:
         routes.add_api_route("/vision", self.vision)
         routes.add_api_route("/vision", self.write_vision, methods=["PUT"])
         routes.add_api_route("/vision/preview", self.preview, methods=["POST"])
+        routes.add_api_route("/roadmap/file", self.roadmap)
+        routes.add_api_route("/roadmap/goals", self.move_goal, methods=["PUT"])
         routes.add_api_route("/tasks", self.create, methods=["POST"], status_code=201)
         routes.add_api_route("/tasks/{id}/file", self.task)
         routes.add_api_route("/tasks/{id}/file", self.write_task, methods=["PUT"])
@@ -59,6 +72,29 @@ class FileRoutes:
             except (Refused, Misconfigured) as said:
                 return self._unreadable(said)
         return Response(told.encode("utf-8", "backslashreplace"), media_type="application/json")
+
+    def roadmap(self) -> Response:
+        """ROADMAP.md. The ETag is the digest of the file."""
+        return self._read(_roadmap)
+
+    def move_goal(self, body: MoveBody, seen: Seen = "") -> Response:
+        """Put a goal into another week, or below Later. `If-Match`: the ETag of ROADMAP.md as it was read."""
+
+        def with_it_moved(records: Records, text: str) -> str:
+            today = records.day()
+            try:
+                is_past = body.place != LATER and monday_of(body.place) < monday_of(today)
+                place = body.place if body.place == LATER else monday_of(body.place).isoformat()
+            except ValueError:
+                raise Misconfigured(f"{body.place} is no day") from None
+            if is_past:
+                raise Misconfigured("that week is over; choose this one or a later one")
+            found = moved(text, outline(text), body.goal, place, today)
+            if found is None:
+                raise Misconfigured(f"{body.goal} does not stand in ROADMAP.md; look again")
+            return found
+
+        return self._write(_roadmap, with_it_moved, seen)
 
     def task(self, id: str) -> Response:  # noqa: A002
         """The task's file. The ETag is its digest."""
@@ -86,7 +122,8 @@ class FileRoutes:
         with self.home.open() as records:
             return self._shown(records, *find(records))
 
-    def _write(self, find: Find, text: str, seen: str) -> Response:
+    def _write(self, find: Find, new: str | Callable[[Records, str], str], seen: str) -> Response:
+        """`new`: the text, or what makes it of the one that is there."""
         if not seen:
             raise HTTPException(428, "say which text you have changed: If-Match")
         with self.actions.lock, self.home.open(looking=False) as records:
@@ -95,10 +132,11 @@ class FileRoutes:
                 now = json.loads(self._told(records, file, facts))
                 return problem_answer(412, "it has changed since you read it", now=now, etag=file.tag)
             try:
-                facts(with_plain_ends(text))
+                text = with_plain_ends(new if isinstance(new, str) else new(records, file.text))
+                facts(text)
             except (Refused, Misconfigured) as said:
                 return self._unreadable(said)
-            file.replace(records, with_plain_ends(text))
+            file.replace(records, text)
             return self._shown(records, *find(records))
 
     def _shown(self, records: Records, file: OwnersFile, facts: Facts) -> Response:
@@ -138,3 +176,13 @@ def _task(id_: str) -> Find:
         return task_file(records, id_, state), facts
 
     return found
+
+
+def _roadmap(records: Records) -> tuple[OwnersFile, Facts]:
+    def facts(text: str) -> Mapping[str, Any]:
+        return {"lines": len(outline(text))}
+
+    try:
+        return roadmap_file(records), facts
+    except FileNotFoundError:
+        raise HTTPException(404, "there is no ROADMAP.md yet: it is written in the morning") from None

@@ -104,6 +104,13 @@ class VisionBody(OrderBody):
     text: Annotated[str, Field(max_length=LONGEST_FILE)]
 
 
+class MoveBody(OrderBody):
+    """`place`: the Monday of a week, or `later`."""
+
+    goal: Annotated[str, Field(pattern=r"^[a-z]-[0-9a-z]{1,40}$")]
+    place: Annotated[str, Field(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}|later)$")]
+
+
 class PreviewBody(OrderBody):
     """`text`: of VISION.md; absent: as it lies there."""
 

@@ -1,4 +1,4 @@
-"""Files of the owner's that the board reads and writes as an editor would: VISION.md, and tasks in backlog.
+"""Files of the owner's that the board reads and writes as an editor would: VISION.md, ROADMAP.md, and tasks in backlog.
 
 Who writes says which text he has seen; another one is told what is there. The audit has its row before the file is.
 """
@@ -66,6 +66,17 @@ def vision_file(records: Records) -> OwnersFile:
         return True
 
     return OwnersFile(path.name, text, write)
+
+
+def roadmap_file(records: Records) -> OwnersFile:
+    """FileNotFoundError: there is none yet."""
+    path = records.home.roadmap
+
+    def write(new: str) -> bool:
+        write_text(path, new)
+        return True
+
+    return OwnersFile(path.name, read_text(path), write)
 
 
 def task_file(records: Records, id_: str, state: State) -> OwnersFile:

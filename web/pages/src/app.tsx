@@ -11,9 +11,11 @@ import { useChoice } from "./look";
 import { Today } from "./pages/Today";
 import { Said, say, Waiting } from "./parts/parts";
 import { Plain } from "./parts/Plain";
+import { useWho } from "./parts/who";
 import { clock } from "./words/figures";
-import { t, type Word } from "./words/words";
+import { t, tOr, type Word } from "./words/words";
 
+const Plan = lazy(() => import("./pages/Plan"));
 const Board = lazy(() => import("./pages/Board"));
 const Review = lazy(() => import("./pages/Review"));
 const Task = lazy(() => import("./pages/Task"));
@@ -77,6 +79,7 @@ function Frame(): ReactNode {
         <Suspense fallback={<Waiting />}>
           <Switch>
             <Route path="/" component={Today} />
+            <Route path="/plan" component={Plan} />
             <Route path="/board" component={Board} />
             <Route path="/review/:id">{({ id }) => <Review key={id} id={id} />}</Route>
             <Route path="/task/:id">{({ id }) => <Task key={id} id={id} />}</Route>
@@ -156,12 +159,14 @@ function Line(): ReactNode {
 
 function Footer(): ReactNode {
   const at = useSyncExternalStore(onRead, readAt);
+  const { role, owns } = useWho();
   return (
     <footer>
       <button type="button" onClick={() => void readAgain()}>
         {t("look.again")}
       </button>
       <span>{t("as.of", { time: clock(at) })}</span>
+      {!owns && <span>{tOr("role", role)}</span>}
       <button type="button" onClick={() => void signOut()}>
         {t("sign.out")}
       </button>

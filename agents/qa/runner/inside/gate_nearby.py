@@ -40,7 +40,7 @@ def _others(value: Any) -> Iterator[Any]:
     elif kind is int:
         yield from (one for one in (0, -value, value + 1, value - 1, 10 * value) if one != value)
     elif kind in (float, decimal.Decimal, fractions.Fraction):
-        yield from (kind(one) for one in (0, -value, value + kind(1), value / 2) if one != value)
+        yield from (kind(one) for one in (0, -value, value + kind(1), value / 11) if one != value)  # with many digits
     elif kind is str:
         yield from (
             "",
@@ -70,12 +70,11 @@ def _others(value: Any) -> Iterator[Any]:
 
 
 def _other_fields(value: Any) -> Iterator[Any]:
-    """Records with one field another, made as the target makes them: one that it refuses is none."""
-    fields = [field.name for field in dataclasses.fields(value) if field.init]
-    others = [
-        (name, inner) for name in fields for inner in [getattr(value, name)] if not dataclasses.is_dataclass(inner)
-    ]
-    for name, inner in others:
-        for one in itertools.islice(_others(inner), 2):
-            with contextlib.suppress(Exception):
-                yield dataclasses.replace(value, **{name: one})
+    """Records with all fields or one another, made as the target makes them: one that it refuses is none."""
+    fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
+    plain = {name: inner for name, inner in fields.items() if not dataclasses.is_dataclass(inner)}
+    others = {name: list(itertools.islice(_others(inner), 2)) for name, inner in plain.items()}
+    every = {name: found[0] for name, found in others.items() if found}
+    for changed in (every, *({name: one} for name, found in others.items() for one in found)):
+        with contextlib.suppress(Exception):
+            yield dataclasses.replace(value, **changed)

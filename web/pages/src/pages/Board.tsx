@@ -8,6 +8,7 @@ import { useIsWide } from "../look";
 import { Decide, type Ruling, rulings, wordOf } from "../parts/Decide";
 import { say, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
+import { useWho } from "../parts/who";
 import { t, tOr } from "../words/words";
 
 const ROWS = 50;
@@ -151,7 +152,7 @@ function Cards({ state, goal, cursor, waiting, isWide, move, drag, more }: Carde
 
 function Card({ one, waits, isWide, move, drag }: { one: TaskRow; waits: boolean } & Pick<Carded, "isWide" | "move" | "drag">): ReactNode {
   const id = encodeURIComponent(one.id);
-  const moves = rulings(one.state, false);
+  const moves = useWho().decides ? rulings(one.state, false) : [];
   const note = waits ? one.note.replace(/^waits for you: /, "") : one.note;
   return (
     <article className={`item ${one.state === "failed" ? "failed" : waits || one.stuck ? "waits" : ""}`} data-row tabIndex={-1} draggable={isWide && moves.length > 0} onDragStart={() => drag(one)}>

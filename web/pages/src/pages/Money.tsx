@@ -7,6 +7,7 @@ import type { MoneyDay, Status, TaskPage } from "../api/types";
 import { DayBars } from "../parts/DayBars";
 import { MoneyBar } from "../parts/MoneyBar";
 import { useOrder } from "../parts/ordering";
+import { useWho } from "../parts/who";
 import { Part, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { day, dollars, moment, nano } from "../words/figures";
@@ -135,6 +136,7 @@ function Lost({ days }: { days: readonly MoneyDay[] }): ReactNode {
 function RaiseCap({ cap }: { cap: string }): ReactNode {
   const [amount, setAmount] = useState("");
   const { busy, send } = useOrder(`cap ${amount}`);
+  if (!useWho().owns) return null;
   return (
     <details>
       <summary>{t("money.raise")}</summary>

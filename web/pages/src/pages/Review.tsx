@@ -8,10 +8,12 @@ import { Diff, told, useFiles } from "../diff/Diff";
 import { Actions, type Ruling, takesComments } from "../parts/Decide";
 import { Lines, LinesPart, Part, Standing, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
+import { useWho } from "../parts/who";
 import { age, dollars, moment, share } from "../words/figures";
 import { t, type Word } from "../words/words";
 
 export default function Review({ id }: { id: string }): ReactNode {
+  const { decides } = useWho();
   const [query] = useSearchParams();
   const review = useRead<Facts>(`tasks/${encodeURIComponent(id)}/review`);
   const task = useRead<TaskFacts>(`tasks/${encodeURIComponent(id)}`);
@@ -49,7 +51,7 @@ export default function Review({ id }: { id: string }): ReactNode {
       <Shown of={evidence} />
       {seen.commit ? (
         <Part title={t("the.change")}>
-          <Diff found={found} uncovered={evidence.uncovered ?? {}} task={takesComments(seen.state) ? id : ""} />
+          <Diff found={found} uncovered={evidence.uncovered ?? {}} task={decides && takesComments(seen.state) ? id : ""} />
         </Part>
       ) : (
         <p>{t("nothing.tested")}</p>

@@ -7,6 +7,7 @@ import type { Machine, Run, Status } from "../api/types";
 import { useOrder } from "../parts/ordering";
 import { Lines, LinesPart, Part, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
+import { useWho } from "../parts/who";
 import { day, dollars, lasting, moment, share } from "../words/figures";
 import { t, tOr } from "../words/words";
 import { Opened } from "./Talk";
@@ -99,6 +100,7 @@ function Places(): ReactNode {
   const pausing = useOrder(`pause ${facts?.paused?.since ?? ""}`);
   const [asked, setAsked] = useState("");
   const rolling = useOrder(`rollback ${asked}`);
+  const { owns } = useWho();
   return (
     <Part title={t("today.live")}>
       {error && (
@@ -136,7 +138,7 @@ function Places(): ReactNode {
             </>
           ) : (
             <div className="actions">
-              {one.commit && (
+              {one.commit && owns && (
                 <button type="button" onClick={() => setAsked(one.place)}>
                   {t("rollback")}
                 </button>
@@ -145,7 +147,7 @@ function Places(): ReactNode {
           )}
         </article>
       ))}
-      {facts && (
+      {facts && owns && (
         <div className="actions">
           <button type="button" disabled={pausing.busy} onClick={() => void pausing.send("deploys/pause", { paused: !facts.paused })}>
             {t(facts.paused ? "deploys.resume" : "deploys.pause")}

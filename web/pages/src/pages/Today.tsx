@@ -8,6 +8,7 @@ import { MoneyBar } from "../parts/MoneyBar";
 import { useOrder } from "../parts/ordering";
 import { Lines, LinesPart, Part, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
+import { useWho } from "../parts/who";
 import { lasting } from "../words/figures";
 import { t, tOr } from "../words/words";
 
@@ -70,6 +71,8 @@ function quiet({ daemon }: Status): string {
 
 function Pending({ one }: { one: PendingAnswer }): ReactNode {
   const id = encodeURIComponent(one.task);
+  const { decides } = useWho();
+  const isPlan = /\bapprove plan\b/.test(one.command);
   return (
     <article className={`item ${one.kind === "failed" ? "failed" : "waits"}`} data-row tabIndex={-1}>
       <p>
@@ -84,17 +87,22 @@ function Pending({ one }: { one: PendingAnswer }): ReactNode {
           </p>
           {one.reasons.length ? <Lines of={one.reasons} /> : <p className="soft">{<Plain text={one.text} />}</p>}
           <div className="actions">
-            {one.kind === "change" && (
+            {isPlan && (
+              <Link className="button main" data-key="a" href="/plan">
+                {t("plan.look")}
+              </Link>
+            )}
+            {one.kind === "change" && decides && (
               <Link className="button main" data-key="a" href={`/review/${id}?do=approve`}>
                 {t("look.and.approve")}
               </Link>
             )}
-            {one.kind === "change" && (
+            {one.kind === "change" && decides && (
               <Link className="button" data-key="r" href={`/review/${id}?do=retry`}>
                 {t("do.sendback")}
               </Link>
             )}
-            {one.kind === "failed" && (
+            {one.kind === "failed" && decides && (
               <Link className="button main" data-key="r" href={`/task/${id}?do=retry`}>
                 {t("do.retry")}
               </Link>
@@ -112,18 +120,19 @@ function Pending({ one }: { one: PendingAnswer }): ReactNode {
 /** About money or deploys: a button if the board has the order, and always what to type. */
 function Other({ one }: { one: PendingAnswer }): ReactNode {
   const { busy, send } = useOrder(one.command);
+  const { owns } = useWho();
   return (
     <>
       <p dir="auto">
         <Plain text={one.text} />
       </p>
       <div className="actions">
-        {/\bresume-deploys\b/.test(one.command) && (
+        {owns && /\bresume-deploys\b/.test(one.command) && (
           <button type="button" className="main" disabled={busy} onClick={() => void send("deploys/pause", { paused: false })}>
             {t("deploys.resume")}
           </button>
         )}
-        {/\b(raise-cap|budget)\b/.test(one.command) && (
+        {owns && /\b(raise-cap|budget)\b/.test(one.command) && (
           <Link className="button main" href="/money">
             {t("money.raise")}
           </Link>
@@ -158,6 +167,7 @@ function meant(shown: HTMLElement | null): void {
 function Question({ goal, texts, title }: { goal: string; texts: string[]; title: string }): ReactNode {
   const [words, setWords] = useState("");
   const { busy, send } = useOrder(goal);
+  const { decides, owns } = useWho();
   return (
     <article className="item waits" id={`asked-${goal}`} ref={meant} data-row tabIndex={-1}>
       <p>
@@ -175,11 +185,13 @@ function Question({ goal, texts, title }: { goal: string; texts: string[]; title
       ))}
       {goal.startsWith("n-") ? (
         <div className="actions">
-          <Link className="button main" href="/vision">
-            {t("answer.note")}
-          </Link>
+          {owns && (
+            <Link className="button main" href="/vision">
+              {t("answer.note")}
+            </Link>
+          )}
         </div>
-      ) : (
+      ) : decides ? (
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -196,7 +208,7 @@ function Question({ goal, texts, title }: { goal: string; texts: string[]; title
           </button>
         </div>
       </form>
-      )}
+      ) : null}
     </article>
   );
 }

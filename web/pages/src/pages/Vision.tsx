@@ -6,6 +6,7 @@ import { useRead } from "../api/reading";
 import { useOrder } from "../parts/ordering";
 import { Part, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
+import { useWho } from "../parts/who";
 import { t, tOr } from "../words/words";
 
 const PAUSE = 600; // ms after the last letter
@@ -50,6 +51,7 @@ function Editor({ facts }: { facts: Facts }): ReactNode {
   const [base, setBase] = useState({ text: facts.text, digest: facts.digest }); // what was changed from here
   const [text, setText] = useState(facts.text);
   const { busy, send } = useOrder(`vision ${base.digest}`);
+  const { owns } = useWho();
   const isChanged = text !== base.text;
   const isOld = facts.digest !== base.digest;
   const [read, problem] = usePreview(text, isChanged, facts);
@@ -73,7 +75,7 @@ function Editor({ facts }: { facts: Facts }): ReactNode {
       >
         <label>
           {t("vision.text")}
-          <textarea className="page" dir="auto" spellCheck={false} rows={22} readOnly={facts.is_whole === false} value={text} onChange={(event) => setText(event.target.value)} />
+          <textarea className="page" dir="auto" spellCheck={false} rows={22} readOnly={facts.is_whole === false || !owns} value={text} onChange={(event) => setText(event.target.value)} />
         </label>
         {facts.is_whole === false && <p className="tag wait">{t("vision.key")}</p>}
         {isOld && isChanged && base.digest && (
@@ -84,14 +86,16 @@ function Editor({ facts }: { facts: Facts }): ReactNode {
             </button>
           </div>
         )}
-        <div className="actions">
-          <button type="submit" className="main" disabled={busy || !isChanged || (isOld && base.digest !== "")}>
-            {t("save")}
-          </button>
-          <button type="button" disabled={!isChanged} onClick={start}>
-            {t("undo")}
-          </button>
-        </div>
+        {owns && (
+          <div className="actions">
+            <button type="submit" className="main" disabled={busy || !isChanged || (isOld && base.digest !== "")}>
+              {t("save")}
+            </button>
+            <button type="button" disabled={!isChanged} onClick={start}>
+              {t("undo")}
+            </button>
+          </div>
+        )}
       </form>
       <div aria-live="polite">
         <h2>{t(isChanged ? "vision.would" : "vision.is")}</h2>

@@ -9,6 +9,7 @@ import { count, dollars } from "../words/figures";
 import { t } from "../words/words";
 import { useOrder } from "./ordering";
 import { Lines, say, Trouble, Waiting } from "./parts";
+import { useWho } from "./who";
 
 export type Ruling = "approve" | "reject" | "retry" | "cancel";
 const NEEDS_WORDS: readonly string[] = ["reject", "sendback"];
@@ -125,7 +126,7 @@ function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known
 
 /** The bar below a task: what can be said of it, and what is being said. */
 export function Actions({ id, state, waits, files, first }: { id: string; state: TaskState; waits: boolean; files?: string; first?: Ruling }): ReactNode {
-  const can = rulings(state, waits);
+  const can = useWho().decides ? rulings(state, waits) : [];
   const comments = useComments(id);
   const [asked, setAsked] = useState<Ruling | null>(first && can.includes(first) ? first : null);
   const [why, setWhy] = useState(""); // stays when something else is asked, or the task has moved
