@@ -70,7 +70,16 @@ class Foreground:
             elif not self._waited(rest):
                 if outage := self.breaker.rests(Service.DEPLOYS):
                     self.work.problems.append(outage.words)
-                return rest.why
+                return f"{rest.why}{self._left(rest.why)}"
+
+    def _left(self, why: str) -> str:
+        """What the model would have gone on with; empty: we rest for another reason."""
+        outage = self.breaker.rests(Service.MODEL)
+        if outage is None or outage.words != why:
+            return ""
+        task = self.work.waits_for_model()
+        left = f"{task} comes next" if task else "no task waits for it"
+        return f"; {left}; when it answers, type: python main.py run-day"
 
     def _heard(self) -> bool:
         """False: after a pause that the forge has asked for, once more."""
@@ -97,9 +106,10 @@ class Foreground:
         return True
 
     def _model_is_asked_again(self, why: str) -> datetime | None:
-        """None: we rest for another reason, or it was away too often."""
+        """None: we rest for another reason, it was away too often, or it was never there since we began."""
         outage = self.breaker.rests(Service.MODEL)
-        return outage.until if outage and outage.words == why and outage.times <= MOST_PAUSES else None
+        is_short = outage and outage.times <= MOST_PAUSES and self.breaker.has_answered()
+        return outage.until if outage and outage.words == why and is_short else None
 
     def _wait_for_forge(self, until: datetime, words: str) -> bool:
         """As long as it says; half an hour in all."""
@@ -165,6 +175,7 @@ class Orchestrator:
         self.session = telling.session
         self._messages = messages
         self._rests = ""  # why, as it was told last
+        self._broken: set[str] = set()  # phases that did not come to their end
         self._foreground = Foreground(
             working.work, working.hear, working.deploys.begin, self.session, working.breaker, working.pool
         )
@@ -224,6 +235,7 @@ class Orchestrator:
         """A phase that fails is told; so is what the owner has to mend after one that came to its end."""
         telling, plans, before = self.telling, self.telling.plans, len(self.problems)
         plans.phase_begins(day, name, self.session.now())
+        self._broken.add(name)
         try:
             phase(day)
         except TeamError as error:
@@ -240,6 +252,7 @@ class Orchestrator:
             return False
         finally:
             telling.safely(telling.warn, day)
+        self._broken.discard(name)
         plans.phase_ended(day, name, self.session.now(), "; ".join(self.problems[before:]))
         return True
 
@@ -275,7 +288,8 @@ class Orchestrator:
             self.problems.extend(map(self.telling.clean, problems))
             problems.clear()
         if why != self._rests:
-            self.session.tell(f"resting: {why}")
+            broken = " and ".join(name for name in ("morning", "planning") if name in self._broken)
+            self.session.tell(f"resting: {why}{f'; first mend what went wrong in {broken}' if broken else ''}")
         self._rests = why
 
     # -- while the owner is awaited -----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sisimpur.agents.orchestrator.act import Acts
@@ -136,6 +136,12 @@ class Work:
         """The tasks that wait for his word."""
         board = self.look.load("", True).board
         return tuple(card.id for card in board.cards if asks_owner(card, board) or card.id in board.stuck)
+
+    def waits_for_model(self) -> str:
+        """The task that would come next if it answered; empty: none would."""
+        board = self.look.load("", True).board
+        move = next_move(replace(board, no_model=""), self.books.now())
+        return "" if isinstance(move, Rest) else move.task
 
     def recover(self, home: Home) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""

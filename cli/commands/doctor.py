@@ -372,14 +372,11 @@ def compose_findings(records: Records) -> Iterator[SetupFinding]:
     mirror = Mirror.at(place)
     try:
         if head := mirror.head(target.file.branch):
-            yield _finding(list(dict.fromkeys(_problems(records, mirror, head))), target.file.deploy.compose_file, head)
+            problems = list(dict.fromkeys(_problems(records, mirror, head)))
+            found = f"{target.file.deploy.compose_file} of {head[:8]}, the branch's newest commit here, may be run"
+            yield SetupFinding("compose file", not problems, " ".join(problems) or found)
     except (TeamError, OSError) as problem:
         yield SetupFinding("compose file", False, f"it cannot be read: {on_screen(str(problem))}")
-
-
-def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
-    found = f"{name} of {head[:8]}, the branch's newest commit here,"
-    return SetupFinding("compose file", not problems, " ".join(problems) or f"{found} may be run")
 
 
 def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:

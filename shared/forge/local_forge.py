@@ -33,7 +33,7 @@ from sisimpur.shared.forge.forge import (
     same_base,
     summary,
 )
-from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
+from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge, readable_uri
 from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, follow, kept, locked
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import one_line
@@ -74,7 +74,7 @@ class LocalForge:
         self._required = frozenset(required)
         self._only_up_to_date = up_to_date
         self._commits = Commits(path, self.opens)
-        self._book = LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
+        self._book = LocalForgeRepository(path / "forge.db", readable_uri(path))
 
     def release(self) -> None:
         """End the git that is kept; whoever asks on starts another."""

@@ -5,12 +5,14 @@ What writes takes the connection of an open transaction, so that the caller deci
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import quote
 
 from sisimpur.shared.forge.forge import CheckResult, Comment, ForgeRefused, Issue, Pull, Review, is_ours
 from sisimpur.shared.model.errors import ForgeUnavailable
@@ -244,3 +246,10 @@ class LocalForgeRepository(Database):
 
 def _names(labels: str | None) -> frozenset[str]:
     return frozenset(labels.split("\n")) if labels else frozenset()
+
+
+def readable_uri(path: Path) -> str:
+    """`file://` and the path, as its owner reads it: of other alphabets only what does not print is escaped."""
+    text = str(path.absolute())
+    shown = (one if ord(one) > 127 and one.isprintable() else quote(os.fsencode(one)) for one in text)
+    return f"file://{''.join(shown)}"

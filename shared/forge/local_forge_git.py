@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sisimpur.shared.forge.forge import ForgeRefused, PullNotReady
-from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
+from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, readable_uri
 from sisimpur.shared.model.errors import CommandFailed, ForgeUnavailable
 from sisimpur.shared.repo.git import Remote, git, remove_stale_locks
 from sisimpur.shared.repo.mirror import NO_BRANCH, Mirror
@@ -215,7 +215,7 @@ def create(path: Path, source: Path | None, branch: str, opens: type[Repository]
             refs = f"refs/heads/{branch}:refs/heads/{branch}"
             git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
         fault_point("forge.seeded")
-        LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
+        LocalForgeRepository(path / "forge.db", readable_uri(path))
 
 
 def _settings(path: Path) -> str:

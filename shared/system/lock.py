@@ -1,6 +1,6 @@
-"""Door to being the only one. The only module that knows whether somebody works on a home.
+"""Door to being the only one. The only module that knows whether somebody works on a home, or serves its board.
 
-The kernel keeps the lock and drops it with the process, however that ends; the pid inside is only information.
+The kernel keeps the lock and drops it with the process, however that ends; what stands inside is only information.
 """
 
 from __future__ import annotations
@@ -45,15 +45,31 @@ def hold(path: Path) -> Iterator[HomeLock]:
             )
         if not _is_still(descriptor, path):
             raise Misconfigured(f"{path} was replaced while it was locked; type the command again")
-        os.truncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        _write(descriptor, str(os.getpid()))
         yield HomeLock(path, descriptor)
     finally:
         os.close(descriptor)
 
 
+@contextmanager
+def said(path: Path, word: str) -> Iterator[None]:
+    """Let others read `word` there until the block ends, however it ends (`holder`). Who was first is read on."""
+    descriptor = _opened(path, os.O_RDWR | os.O_CREAT)
+    try:
+        if _taken(descriptor):
+            _write(descriptor, word)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _write(descriptor: int, word: str) -> None:
+    os.truncate(descriptor, 0)
+    os.pwrite(descriptor, word.encode("ascii"), 0)
+
+
 def holder(path: Path) -> str:
-    """The pid of whoever works on the home now; empty if nobody does."""
+    """The pid of whoever works on the home now, or what else who holds it says; empty if nobody does."""
     try:
         descriptor = _opened(path, os.O_RDONLY)
     except FileNotFoundError:

@@ -87,6 +87,11 @@ class Home:
         return self.state / "daemon.lock"
 
     @property
+    def board(self) -> Path:
+        """Where the board that runs says its port (see lock.said)."""
+        return self.state / "board.port"
+
+    @property
     def temporary(self) -> Path:
         return self.state / "tmp"
 

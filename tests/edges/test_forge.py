@@ -34,7 +34,7 @@ from sisimpur.shared.forge.forge import (
     task_of,
 )
 from sisimpur.shared.forge.local_forge import LocalForge
-from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
+from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, readable_uri
 from sisimpur.shared.forge.local_forge_git import Commits, create, follow
 from sisimpur.shared.model.errors import (
     ForgeUnavailable,
@@ -155,6 +155,18 @@ def test_a_creation_that_was_killed_is_repeated(tmp_path: Path) -> None:
         finishes(program(path))
         assert LocalForge(path, ManualClock(NOW)).list_pulls() == []
         assert Commits(path).branches() == {"main": first}
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        pytest.param("/home/me/forge", "file:///home/me/forge", id="plain"),
+        pytest.param("/home/আমার দোকান", "file:///home/আমার%20দোকান", id="letters of another alphabet"),
+        pytest.param("/home/a\u202eb\n#\udcff", "file:///home/a%E2%80%AEb%0A%23%FF", id="what does not print"),
+    ],
+)
+def test_the_address_of_a_pull_request_reads_as_its_owner_wrote_it(path: str, shown: str) -> None:
+    assert readable_uri(Path(path)) == shown
 
 
 def test_where_nothing_was_made_the_owner_is_told(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.system.lock import hold, holder, is_held_by
+from sisimpur.shared.system.lock import hold, holder, is_held_by, said
 
 pytestmark = pytest.mark.disk
 
@@ -76,3 +76,15 @@ def test_who_only_looks_keeps_nobody_out(tmp_path: Path) -> None:
         threading.Timer(0.08, looking.close).start()
         with hold(path):
             assert holder(path) == str(os.getpid())
+
+
+def test_what_is_said_is_read_until_it_ends_and_who_was_first_is_read_on(tmp_path: Path) -> None:
+    path = tmp_path / "board.port"
+    with said(path, "54321"):
+        assert holder(path) == "54321"
+        with said(path, "8765"):
+            assert holder(path) == "54321"
+        assert holder(path) == "54321"
+    assert holder(path) == ""
+    with said(path, "80"):
+        assert holder(path) == "80"

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 MONEY = "budget: {task: 1, day: 5, month: 9}\n"
 MODELS = "orchestrator: {model: a}\nreviewer: {model: a}\ncoder: {model: a}\n"
 WRONG: tuple[Any, ...] = ({"?": 1}, [[1]], [{"?": 1}], [-1], "\n", "", None, True, -1, 1.5, 10**15)
+FIRST = "0"  # of a list
 PYDANTICS = ("Input", "valid", "required", "Extra", "permitted", "should", "String", "Value error", "match", "[type=")
 
 
@@ -41,12 +42,14 @@ def fields(model: type[BaseModel], place: tuple[str, ...] = ()) -> Iterator[tupl
         yield (*place, name)
         for inner in (field.annotation, *get_args(field.annotation)):  # also of what may be absent
             if isinstance(inner, type) and issubclass(inner, BaseModel) and get_origin(field.annotation) is not Mapping:
-                yield from fields(inner, (*place, name))
+                yield from fields(inner, (*place, name, *((FIRST,) if get_origin(field.annotation) is tuple else ())))
 
 
 def with_value(document: Any, place: tuple[str, ...], value: Any) -> Any:
     if not place:
         return value
+    if place[0] == FIRST:
+        return [with_value({}, place[1:], value)]
     return {**document, place[0]: with_value(document.get(place[0], {}), place[1:], value)}
 
 

@@ -198,6 +198,19 @@ def test_a_refused_request_is_the_trouble_of_its_task_and_the_others_go_on(
     assert not any(line.startswith(f"{one}: review:") for line in stage.said)
 
 
+def test_a_morning_that_the_vendor_refused_is_mended_first(stage: Stage, model: ScriptedModel) -> None:
+    stage.given_vision(f"{TWO}\n## Notes\n- Don't touch the cellar\n")
+    model.play([{"times": "any", **REFUSAL}])
+    (problem,) = stage.run_day()
+    assert "messages.0 is not fit" in problem
+    mend = "mend what went wrong in morning"
+    assert any(line.endswith(f"resting: no task is ready; first {mend}") for line in stage.said)
+    (report,) = stage.home.reports.glob("*.md")
+    told = report.read_text().split("## Tomorrow")[1]
+    assert f"{mend}, then type `python main.py --home {stage.home.root} run-day`" in told
+    assert "write new goals" not in told
+
+
 def test_a_model_that_is_away_costs_no_attempt_and_is_asked_again_later(stage: Stage, model: ScriptedModel) -> None:
     model.play([reads(), plans(task(SUM)), {**CODES, "status": 500, "error": {"message": "down"}}])
     stage.given_config("agents", engine="{patience: 0}")
@@ -219,6 +232,23 @@ def test_a_model_that_comes_back_within_the_hour_costs_nothing_but_time(stage: S
     stage.run_day()
     assert list(stage.states().values()) == ["in_review"]
     assert any("resting until 08:1" in line for line in stage.said)
+
+
+def test_a_model_that_was_never_there_is_not_waited_for_and_what_is_left_is_said(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    plays(model, task(SUM))
+    stage.run_day(until="planning")
+    (id_,) = stage.states()
+    model.play([{**CODES, "status": 500, "error": {"message": "down"}}])
+    stage.given_config("agents", engine="{patience: 0}")
+    before = stage.clock.now()
+    (problem,) = stage.run_day()
+    assert "the model did not answer" in problem and stage.clock.now() - before < timedelta(minutes=1)
+    (line,) = [line for line in stage.said if line.startswith("resting: the model did not answer")]
+    assert line.endswith(f"; {id_} comes next; when it answers, type: python main.py run-day")
+    plays(model, task(SUM))
+    assert stage.run_day() == [] and list(stage.states().values()) == ["in_review"]
 
 
 def test_the_owners_new_commits_are_what_tomorrow_builds_on(stage: Stage, model: ScriptedModel) -> None:

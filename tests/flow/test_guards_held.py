@@ -64,7 +64,7 @@ def test_what_a_model_alone_made_of_a_note_merges_nothing_by_itself_that_day(
     with stage.records() as records:
         parked = records.gates.parked(id_)
     assert parked and any('a model alone read your note "Don\'t touch the cellar"' in why for why in parked.reasons)
-    assert "only a model found it" in stage.home.daily_plan.read_text()
+    assert "`README.md` (new guard, only a model found it)" in stage.home.daily_plan.read_text()
     model.play([reads(), CODES, APPROVES])
     stage.given_vision(f"{VISION}\n## Notes\n- The site is fast\n")
     stage.clock.sleep(timedelta(days=1).total_seconds())

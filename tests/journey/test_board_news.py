@@ -6,14 +6,17 @@ import asyncio
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.sign_in import BoardKeys
@@ -27,6 +30,7 @@ from sisimpur.web.api.reading.board_news import (
     moved,
     told,
 )
+from sisimpur.web.api.server import board
 from tests.journey.board_process import BoardProcess, key_of, listening, served
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
@@ -57,6 +61,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     stage = Stage(tmp_path_factory.mktemp("news"), "http://127.0.0.1:1").set_up(VISION, FILES)
     with served(stage.home.root) as board:
         yield Home(stage, board, key_of(board))
+
+
+def test_another_link_leads_to_the_board_that_runs_unless_a_port_is_typed(home: Home) -> None:
+    root = home.stage.home.root
+    with redirect_stdout(StringIO()) as out:
+        assert board(Arguments("board", root, link=True)) == 0
+    said, link = out.getvalue().splitlines()
+    assert "at the board that runs" in said and link.startswith(f"{home.board.here}/#code=")
+    assert key_of(replace(home.board, link=link))["authorization"] != home.key["authorization"]
+    with redirect_stdout(StringIO()) as out:
+        assert board(Arguments("board", root, link=True, port=8799)) == 0
+    assert out.getvalue().splitlines()[1].startswith("http://127.0.0.1:8799/#code="), "what is typed counts"
 
 
 def test_what_is_done_is_told_to_all_who_listen_with_its_number_and_ids_and_not_with_its_words(home: Home) -> None:

@@ -240,6 +240,19 @@ def test_an_idle_day_still_names_what_waits() -> None:
     assert "answer what waits" in section(text, "Tomorrow")
 
 
+@pytest.mark.parametrize(
+    ("phases", "told"),
+    [
+        (("morning",), "- mend what went wrong in morning, then type `python main.py run-day`"),
+        (("planning", "morning"), "- mend what went wrong in planning and morning, then type `python main.py run-day`"),
+        (("work",), "- nothing goes on by itself: write new goals into VISION.md"),
+    ],
+)
+def test_where_the_vision_was_not_read_nobody_is_sent_to_write_more_into_it(phases: tuple[str, ...], told: str) -> None:
+    text = evening(replace(IDLE, kind="failed", troubles=tuple(Trouble(name, "400") for name in phases)), CALL)
+    assert section(text, "Tomorrow") == told
+
+
 def test_a_failed_day_names_the_phase_and_the_reason() -> None:
     account = replace(IDLE, kind="failed", troubles=(Trouble("planning", "the model does not answer"),), stopped="halt")
     text = evening(account, CALL)

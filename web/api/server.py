@@ -23,6 +23,7 @@ from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.config.settings_board import BoardFile, BoardTls
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system import lock
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.base.place import place_of
 from sisimpur.web.api.base.rights import SCOPES, Role
@@ -52,13 +53,19 @@ def board(arguments: Arguments) -> int:
     if arguments.port:
         file = file.model_copy(update={"port": arguments.port})
     if arguments.link:
-        where = f"while the board runs ({command(arguments.home, 'board')})"
+        runs = lock.holder(Home(arguments.home).board)
+        if runs.isdecimal() and not arguments.port:
+            file = file.model_copy(update={"port": int(runs)})
+        where = "at the board that runs" if runs else f"while the board runs ({command(arguments.home, 'board')})"
         print(f"signs in once as {arguments.role or Role.OWNER}, within {MINUTES} minutes, {where}:")
         _print_link(arguments, file)
         return DONE
     _require_tls(file.tls)
-    with _listening(file.port, file.listen) as listener, suppress(KeyboardInterrupt):  # it has ended in order
-        server_of(_announced(arguments, file), file.tls).run([listener])
+    with (
+        _opened(arguments, file, "Ctrl-C ends it, and nothing else") as (server, listener),
+        suppress(KeyboardInterrupt),
+    ):
+        server.run([listener])  # it has ended in order
     return DONE
 
 
@@ -68,28 +75,37 @@ def demo(arguments: Arguments) -> int:
 
     @contextmanager
     def beside(home: Path) -> Iterator[None]:
-        port = offline.free_port()
-        with _listening(port) as listener:
-            app = _announced(Arguments("board", home), BoardFile(port=port))
-            threading.Thread(target=server_of(app).run, args=([listener],), daemon=True).start()
+        own, file = Arguments("board", home), BoardFile(port=offline.free_port())
+        with _opened(own, file, "it ends with the demo") as (server, listener):
+            threading.Thread(target=server.run, args=([listener],), daemon=True).start()
             yield
             print(f"the board:    what you approve there is merged by: {command(home, 'run-day')}")
-            print("              Ctrl-C ends the board and the site", flush=True)
+            _print_sign_in(own, file)
+            print("Ctrl-C ends the board, and the demo's model and site with it", flush=True)
             with suppress(KeyboardInterrupt):
                 threading.Event().wait()
 
     return offline.demo(arguments, beside) if arguments.board else offline.demo(arguments)
 
 
-def _announced(arguments: Arguments, file: BoardFile) -> BoardGuard:
-    """Print where it is and how to sign in. Return what answers there."""
+@contextmanager
+def _opened(arguments: Arguments, file: BoardFile, ends: str) -> Iterator[tuple[Server, socket.socket]]:
+    """Print where it is, how it `ends`, and how to sign in; while the block lasts, `--link` knows its port."""
     from sisimpur.web.api.base.board_home import BoardHome
     from sisimpur.web.api.board_app import make_app
 
-    print(f"the board of {arguments.home}: {' and '.join(_addresses(file))}; Ctrl-C ends it, and nothing else")
-    print(f"to sign in (once, within {MINUTES} minutes; another: board --link):")
+    with _listening(file.port, file.listen) as listener:
+        print(f"the board of {arguments.home}: {' and '.join(_addresses(file))}; {ends}")
+        _print_sign_in(arguments, file)
+        app = make_app(BoardHome(arguments.home), place_of(file, file.port))
+        with lock.said(Home(arguments.home).board, str(file.port)):
+            yield server_of(app, file.tls), listener
+
+
+def _print_sign_in(arguments: Arguments, file: BoardFile) -> None:
+    another = command(arguments.home, "board", "--link")
+    print(f"to sign in (once, within {MINUTES} minutes; another: {another}):")
     _print_link(arguments, file)
-    return make_app(BoardHome(arguments.home), place_of(file, file.port))
 
 
 def _addresses(file: BoardFile) -> tuple[str, ...]:

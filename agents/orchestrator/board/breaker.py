@@ -51,6 +51,7 @@ class CircuitBreaker:
         self._broke: tuple[str, int, str] = ("", 0, "")
         self._is_halt = False
         self._share: tuple[str, str] = ("", "")
+        self._began = clock.now()
 
     # -- money ------------------------------------------------------------------------------------------------
 
@@ -117,6 +118,10 @@ class CircuitBreaker:
             self.answers(Service.MODEL)
         resting = self.rests(Service.MODEL)
         return self._ledger.paused() or self.broke or (resting.words if resting else "")
+
+    def has_answered(self) -> bool:
+        """Whether a model has, since we began."""
+        return self._ledger.was_answered(self._began)
 
     def _is_paused(self, outage: Outage) -> bool:
         """Another model may answer meanwhile; this one is asked when the owner has said so."""

@@ -76,7 +76,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Asked", brief(text.asked(account, is_brief=True))),
         *section("Money", bullets(text.money_in_brief(account, command))),
         *section("How it goes", bullets(in_one_line(account.reflection))),
-        *section("Tomorrow", brief(text.tomorrow(account))),
+        *section("Tomorrow", brief(text.tomorrow(account, command))),
         *section("Not delivered", brief(map(as_said, account.unsent))),
     )
 

@@ -19,12 +19,12 @@ from sisimpur.agents.orchestrator.reports.report_words import (
     at_board,
     at_the_cap,
     brief,
+    burn_down,
     came_of,
     fate,
     few,
     headline,
     in_sentences,
-    left_by_hour,
     markdown,
     named,
     on_board,
@@ -41,7 +41,6 @@ from sisimpur.shared.money.token_budget import in_cents, in_dollars
 from sisimpur.shared.notify.notice import Section
 
 EFFECTS = "What changed for your visitors"
-BAR = 40  # characters of a full bar
 TYPED = re.compile(r"\bpython main\.py(?= (?!--home\b))")  # how code that knows no home names the program
 NOBODY = "No task was touched and nothing was spent. What was to be done waits as it was."
 
@@ -70,9 +69,9 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Waits for you", few(waiting(account, command))),
         *section("How it goes", bullets(how_it_goes(account.reflection))),
         *section("Your notes", few(map(as_said, account.guards))),
-        *section("Money", "\n\n".join(filter(None, (bullets(money(account, command)), _burn_down(account))))),
+        *section("Money", "\n\n".join(filter(None, (bullets(money(account, command)), burn_down(account))))),
         *section("Board", _board(account)),
-        *section("Tomorrow", few(tomorrow(account))),
+        *section("Tomorrow", few(tomorrow(account, command))),
         *section("Not delivered", few(map(as_said, account.unsent))),
         *section("Audit", bullets(audit(account, command))),
     )
@@ -270,22 +269,6 @@ def _sums(account: DayAccount, dollars: Dollars, least: int) -> Iterator[str]:
         yield f"in this month, {saved}"
 
 
-def _burn_down(account: DayAccount) -> str:
-    """What was left of the cap after the last spending of each hour that had one."""
-    cap, left = account.spent.cap, left_by_hour(account)
-    if not account.course or not cap:
-        return ""
-    last = {spending.minute // 60: spending.minute % 60 for spending in account.course}
-    rows = [("before", cap), *((f"{hour:02d}:{minute:02d}", left[hour]) for hour, minute in last.items())]
-    lines = [f"{when:<6} {in_dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
-    return "\n".join(("Left of the day's cap:", "", "```", *lines, "```"))
-
-
-def _bar(amount: int, cap: int) -> str:
-    full = amount * BAR // cap
-    return "#" * full + "." * (BAR - full)
-
-
 # --- where things stand --------------------------------------------------------------------------------------
 
 
@@ -299,8 +282,11 @@ def _titles(tasks: Sequence[TaskAccount]) -> str:
     return ", ".join(f"{as_said(task.title, 60)} (`{task.id}`)" for task in tasks[:5]) + rest
 
 
-def tomorrow(account: DayAccount) -> Iterator[str]:
-    going_on = account.going_on
+def tomorrow(account: DayAccount, command: str) -> Iterator[str]:
+    """What goes on by itself, and what else is to be done. What broke the reading or the plan is mended first."""
+    going_on, broken = account.going_on, [one.phase for one in account.troubles if one.phase in ("morning", "planning")]
+    if broken:
+        yield f"mend what went wrong in {' and '.join(broken)}, then type `{command} run-day`"
     yield from (f"goes on: {named(task)}" for task in going_on[:5])
     if len(going_on) > 5:
         yield f"and {len(going_on) - 5} more tasks"
@@ -308,7 +294,7 @@ def tomorrow(account: DayAccount) -> Iterator[str]:
     again = [goal.title for goal in account.goals if goal.is_again and goal.title not in account.deferred]
     yield from (f"to be planned: {as_said(title)}" for title in account.deferred)
     yield from (f"to be planned again: {as_said(title)}" for title in again)
-    if not (going_on or account.deferred or again):
+    if not (going_on or account.deferred or again or broken):
         others = "answer what waits, or " if account.waiting else ""
         move = ", or move one in ROADMAP.md" if any(goal.placed for goal in account.goals) else ""
         yield f"nothing goes on by itself: {others}write new goals into VISION.md{move}"

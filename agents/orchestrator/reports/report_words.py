@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # `status` and `budget` say some of these words, and load no 
 Dollars = Callable[[int], str]  # nano-dollars, as they are told
 EXACT = re.compile(r"\$([0-9]{1,7}\.[0-9]{3,9})(?![0-9])")
 HOURS = 24
+BAR = 40  # characters of a full bar
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
 QUESTION = 300  # of a question: it has to be read to be answered
 MOST, ROOM = 8, 950  # lines and characters of one section there: chats cut what is longer; the report has it all
@@ -193,3 +194,19 @@ def headline(account: DayAccount, said: Dollars = in_dollars) -> str:
     if account.kind == "idle":
         words = ["nothing to do", *words]
     return ", ".join([*(words or ["at work"]), f"{said(account.spent.used)} of {said(account.spent.cap)} spent"])
+
+
+def burn_down(account: DayAccount) -> str:
+    """What was left of the cap after the last spending of each hour that had one."""
+    cap, left = account.spent.cap, left_by_hour(account)
+    if not account.course or not cap:
+        return ""
+    last = {spending.minute // 60: spending.minute % 60 for spending in account.course}
+    rows = [("before", cap), *((f"{hour:02d}:{minute:02d}", left[hour]) for hour, minute in last.items())]
+    lines = [f"{when:<6} {in_dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
+    return "\n".join(("Left of the day's cap:", "", "```", *lines, "```"))
+
+
+def _bar(amount: int, cap: int) -> str:
+    full = amount * BAR // cap
+    return "#" * full + "." * (BAR - full)

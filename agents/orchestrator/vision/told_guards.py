@@ -13,7 +13,7 @@ def holding(guards: Iterable[Guard], before: Iterable[Guard], day: str) -> Itera
     old = {guard.note: {*guard.patterns} for guard in before}
     for guard in guards:
         is_new = not {*guard.patterns} <= old.get(guard.note, set())
-        said = [*(["new"] if is_new else []), *(["only a model found it"] if guard.unseen == day else [])]
+        said = [*(["new guard"] if is_new else []), *(["only a model found it"] if guard.unseen == day else [])]
         yield _line(guard.note, guard.patterns) + (f" ({', '.join(said)})" if said else "")
 
 
