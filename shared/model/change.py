@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import is_test_file
-from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches
+from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches, permits
 from sisimpur.shared.model.text import UTF8, coding_of, python_lines
 
 EXECUTABLE, LINK, SUBMODULE = "100755", "120000", "160000"
@@ -338,7 +338,7 @@ def why_owner(path: str, patterns: Iterable[str] = ()) -> str:
 
 def usually_holds_keys(path: str) -> bool:
     """A file that is never shown to a model, whoever asks for it. Templates without values are no such files."""
-    return bool(matches(path, SECRETS)) and not matches(path, TEMPLATES)
+    return bool(matches(path, SECRETS)) and not permits(path, TEMPLATES)
 
 
 def needs_owner(changes: Iterable[Change], patterns: Iterable[str] = ()) -> tuple[str, ...]:

@@ -22,18 +22,28 @@ HIDDEN_FROM_MACOS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]"
 def matches(path: str, patterns: Iterable[str]) -> str | None:
     """The first pattern that covers `path` (relative, with slashes), or None. A folder covers what is in it.
 
-    Both are folded: on some file systems `.GitHub` is `.github`.
+    As it is written, or else as both are folded: for what is forbidden. What is allowed asks `permits`.
     """
-    return _first(path, tuple(patterns))
+    listed = tuple(patterns)
+    if (found := _first(path, listed)) or f"{path}{''.join(listed)}".isascii():
+        return found
+    where = _first(folded(path), tuple(map(folded, listed)))
+    return next((one for one in listed if folded(one) == where), None)
+
+
+def permits(path: str, patterns: Iterable[str]) -> bool:
+    """Whether a pattern covers `path` as it is written: no look-alike of what is allowed is allowed."""
+    return _first(path, tuple(patterns)) is not None
 
 
 @lru_cache(maxsize=100_000)  # the same lists are asked about the same files, again and again
 def _first(path: str, patterns: tuple[str, ...]) -> str | None:
-    whole = folded(path)
+    """Without regard to case and to how an accent is composed: on some file systems `.GitHub` is `.github`."""
+    whole = unicodedata.normalize("NFC", path)
     if (glance := _glance(patterns)) and not glance.search(whole):
         return None
     parts = whole.split("/")
-    return next((pattern for pattern in patterns if _covers(folded(pattern), parts)), None)
+    return next((pattern for pattern in patterns if _covers(unicodedata.normalize("NFC", pattern), parts)), None)
 
 
 def folded(text: str) -> str:
@@ -46,7 +56,7 @@ def folded(text: str) -> str:
 @lru_cache(maxsize=256)
 def _glance(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
     """What must stand in every path that one of them covers: most of very many paths are done with at once."""
-    words = [folded(one).strip("/").split("/") for one in patterns]
+    words = [unicodedata.normalize("NFC", one).strip("/").split("/") for one in patterns]
     telling = [max((word for word in some if set(word) - {"*"}), key=len, default="") for some in words]
     if not all(telling):
         return None
@@ -116,11 +126,10 @@ def _one(sign: str) -> str:
     """One character of a path: `?`, `[a-z]`, an escaped one, or itself."""
     if sign == "?":
         return "."
-    if sign[0] == "[" and len(sign) > 2:
-        no = sign[1] in "!^"
-        members = _members(sign[2 if no else 1 : -1])
+    no = sign[1:2] in ("!", "^")
+    if sign[0] == "[" and (members := _members(sign[1 + no : -1])):
         return f"[^{members}]" if no else f"[{members}]"
-    return re.escape(sign[-1])
+    return re.escape(sign[1:] if sign[0] == "\\" and len(sign) > 1 else sign)
 
 
 def _members(inside: str) -> str:
@@ -185,7 +194,7 @@ def judge(path: str, is_new: bool, scope: Scope) -> str | None:
         return "its name is not plain text"
     if guard := matches(path, scope.guards):
         return f"the owner guards {guard}"
-    if not matches(path, scope.allow):
+    if not permits(path, scope.allow):
         return f"it lies outside of what tasks may touch ({', '.join(scope.allow)})"
     if not (scope.files or scope.new_files):
         return None

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches, reads_as_dot_git
+from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches, permits, reads_as_dot_git
 
 NAMES = st.text("abAB.-_ é*?[]!", min_size=1, max_size=6)
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
@@ -36,6 +37,9 @@ PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
         pytest.param("[z-a].py", "b.py", False, id="a range from high to low"),
         pytest.param("[z-a].py", "z.py", True, id="of which git takes the first letter"),
         pytest.param("[ab", "[ab", True, id="a bracket that is not closed is itself"),
+        pytest.param("a[!]", "a[!]", True, id="one that excludes nothing is itself"),
+        pytest.param("a[]", "a[]", True, id="one that holds nothing is itself"),
+        pytest.param("a[!]", "ab", False, id="one that excludes nothing covers nothing else"),
         pytest.param(r"\*.py", "*.py", True, id="an escaped star is a star"),
         pytest.param(r"\*.py", "a.py", False, id="an escaped star is only a star"),
         pytest.param(".github", "src/.GitHub/x.yml", True, id="case does not matter"),
@@ -51,6 +55,37 @@ def test_patterns_are_gits(pattern: str, path: str, covered: bool) -> None:
 
 def test_the_first_pattern_that_covers_is_named() -> None:
     assert matches("src/a.py", ["docs", "src/**", "*.py"]) == "src/**"
+
+
+LOOK_ALIKES = [
+    pytest.param("docs/", "d\u043ecs/a.md", id="a letter of another script"),
+    pytest.param("docs/", "docs\u2215a.md", id="a sign that looks like a slash"),
+    pytest.param("strasse/", "stra\u00dfe/a.md", id="one letter as two"),
+    pytest.param("*.py", "a.\uff50y", id="a wide letter"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "path"), LOOK_ALIKES)
+def test_a_look_alike_is_forbidden_with_what_it_looks_like_and_not_allowed_with_it(pattern: str, path: str) -> None:
+    assert matches(path, [pattern]) == pattern
+    assert judge(path, True, Scope(guards=(pattern,))) == f"the owner guards {pattern}"
+    assert judge(path, True, Scope(allow=(pattern,)))
+
+
+@pytest.mark.parametrize(("pattern", "path"), [("docs/*.md", "docs/\u00bd.md"), ("?.md", "\u00df.md")])
+def test_what_is_covered_as_it_is_written_is_forbidden_however_it_folds(pattern: str, path: str) -> None:
+    assert permits(path, [pattern])
+    assert matches(path, [pattern]) == pattern
+
+
+@given(PATHS, st.lists(PATHS, max_size=3))
+def test_what_is_allowed_is_never_more_than_what_would_be_forbidden(path: str, patterns: list[str]) -> None:
+    assert not permits(path, patterns) or matches(path, patterns)
+
+
+def test_no_look_alike_of_a_template_shows_its_keys() -> None:
+    assert usually_holds_keys(".env.ex\u0430mple")
+    assert not usually_holds_keys(".env.example")
 
 
 @pytest.mark.parametrize("pattern", ["*a" * 100 + "b", "**/a*/" * 40 + "b", "[a-z]*" * 60 + "0", "?*" * 100 + "b"])

@@ -24,7 +24,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from sisimpur.agents.coder.engine import aider_words
-from sisimpur.shared.model.scope import is_plain_path, matches
+from sisimpur.shared.model.scope import is_plain_path, permits
 
 VERSION = "0.86.2"  # whose inside the replacements fit
 LONGEST, MOST = 2_000, 50  # characters of one text, entries of one list in the result
@@ -55,7 +55,7 @@ def may_touch(root: str, subject: str, allow: Sequence[str]) -> bool:
         path = os.path.relpath(os.path.realpath(os.path.join(root, subject)), os.path.realpath(root))
     except ValueError:  # a NUL byte
         return False
-    return is_plain_path(path) and (path in allow or matches(path, allow) is not None)
+    return is_plain_path(path) and (path in allow or permits(path, allow))
 
 
 def exit_code(own: int, record: Record) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
 from sisimpur.shared.model.change import LINK, SUBMODULE, Change
 from sisimpur.shared.model.evidence import SuiteRun, configures_tests, is_test_file
-from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.scope import matches, permits
 
 DOCUMENTS = ("README", "CHANGES", "HISTORY", "NEWS", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CONTRIBUTING")
 WORDS = (  # documentation; a text elsewhere may be what the product says
@@ -24,7 +24,7 @@ GROUP = re.compile(r"(.+) \(\w+\)")  # how a reporter names what is no test: `sh
 
 def is_text(path: str) -> bool:
     """Documentation. What Python runs is none: a build imports `docs/conf.py`, readers copy `docs/examples/a.py`."""
-    return not path.endswith(CODE) and bool(matches(path, WORDS)) and not matches(path, SAID)
+    return not path.endswith(CODE) and permits(path, WORDS) and not matches(path, SAID)
 
 
 @dataclass(frozen=True)

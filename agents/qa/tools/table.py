@@ -16,7 +16,7 @@ from sisimpur.agents.qa.runner.suite import GATE, PACKAGES
 from sisimpur.agents.qa.tools import own_readings, readings
 from sisimpur.agents.qa.tools.readings import ABSENT, Reader, ToolRemark
 from sisimpur.shared.model.evidence import Remedy
-from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.scope import matches, permits
 from sisimpur.shared.sandbox.linter import AUDIT, OPTIONS, SCHEMA
 
 MANAGE = "manage.py"
@@ -151,4 +151,4 @@ def home_of(tool: FileTool, paths: Collection[str]) -> str | None:
 
 
 def is_checked_by_tools(path: str) -> bool:
-    return bool(matches(path, UNTESTED))
+    return permits(path, UNTESTED)
