@@ -210,7 +210,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/system/web_line": "a GET: reading changes nothing",
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
     "shared/repo/objects": "who runs a command passes the points",
-    "shared/repo/submodules": "only fetches into mirrors of its own; what a kill cut off is not here, and fetched again",
+    "shared/repo/submodules": "only fetches into its own mirrors; what a kill cut off is fetched again",
     "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
     "agents/devops/drivers/kept_box": "BoxDriver passes deploy.stopped and deploy.started; its lock finds it",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
