@@ -385,15 +385,17 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class ReviewContext:
-    """What is known besides a change. `before`: earlier reviews of its task, oldest first; `goal`: the owner's wish.
+    """What is known besides a change. `before`: earlier reviews of its task, oldest first; `goal`: what is wished.
 
-    `refused`: paths that the coder's engine wanted to write and may not.
+    `refused`: paths that the coder's engine wanted to write and may not. `proposed_by`: whose wish the goal is; empty:
+    the owner's.
     """
 
     before: tuple[Reviewed, ...] = ()
     answers: Answers = NOBODY
     goal: str = ""
     refused: tuple[str, ...] = ()
+    proposed_by: str = ""
 
 
 NO_CONTEXT = ReviewContext()

@@ -120,9 +120,7 @@ def test_a_dry_run_tells_each_goal_once_and_what_the_notes_do(
     assert re.search(r"notes: 2 notes; what they protect is told by: \S+ \S+ --home \S+ doctor", told)
 
 
-def test_a_dry_run_of_an_empty_vision_says_where_to_write(
-    stage: FlowStage, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_of_an_empty_vision_says_where_to_write(stage: FlowStage, capsys: pytest.CaptureFixture[str]) -> None:
     stage.home.vision.write_text("")
     told = dry_run(stage, capsys)
     assert "0 goals to be planned" in told and f"write a bullet below a priority in {stage.home.vision}" in told

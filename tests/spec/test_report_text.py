@@ -248,9 +248,7 @@ def test_an_idle_day_still_names_what_waits() -> None:
         (("work",), "- nothing goes on by itself: write new goals into VISION.md"),
     ],
 )
-def test_where_the_vision_was_not_read_nobody_is_sent_to_write_more_into_it(
-    phases: tuple[str, ...], told: str
-) -> None:
+def test_where_the_vision_was_not_read_nobody_is_sent_to_write_more_into_it(phases: tuple[str, ...], told: str) -> None:
     text = evening(replace(IDLE, kind="failed", troubles=tuple(Trouble(name, "400") for name in phases)), CALL)
     assert section(text, "Tomorrow") == told
 
