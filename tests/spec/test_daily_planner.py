@@ -127,11 +127,6 @@ def test_a_pull_request_says_where_it_comes_from() -> None:
     text = pull_body(TASK, branch, "Fix it", dollars("0.25"))
     cost = "cost until this pull request: $0.25;"
     for said in ("- [ ] it is right", "- `setup.py` is a protected path", "show 20261120-01", cost):
-        "- [ ] it is right",
-        "- `setup.py` is a protected path",
-        "show 20261120-01",
-        "cost until this pull request: $0.25;",
-    ):
         assert said in text
 
 
