@@ -145,10 +145,7 @@ class Assembly:
         return (*target.protected, *named_files(" ".join(lines)))
 
     def _wish(self, known: TaskRecord) -> tuple[str, str]:
-        """The goal of a task, for who reads its change, and who proposed it (empty: the owner asked for it).
-
-        No goal: it is wanted no more, or has none.
-        """
+        """The goal of a task, for who reads its change (empty: it has none now), and who proposed it, if no owner."""
         vision = self._records.wanted()
         goal = next((goal for goal in (vision.goals if vision else ()) if goal.id == known.goal_id), None)
         return (GoalEnds(self._records.goal_books).wish(goal), goal.proposed_by) if goal else ("", "")

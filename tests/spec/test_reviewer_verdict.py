@@ -750,6 +750,14 @@ def test_findings_of_a_verdict_are_findings() -> None:
     assert all(isinstance(one, Finding) for one in review(approve(complaint(5, LOW))).verdict.findings)
 
 
+def test_the_reviewer_is_told_why_a_test_fails_elsewhere_and_why_lines_are_not_counted() -> None:
+    told = evidence_text(replace(GREEN, astray=("t/b.py::f",), covered=None, uncounted="the tests count")).split("\n")
+    where = "another time zone, hash seed and order of files"
+    assert f"fails in other surroundings ({where}), as before the change: t/b.py: f" in told
+    assert "coverage: not measured: the tests count" in told
+    assert "coverage: not measured" in evidence_text(replace(GREEN, covered=None)).split("\n")
+
+
 def test_the_reviewer_is_told_which_failures_were_there_before() -> None:
     """Held against a right change on a red base, a bare number had it sent back."""
     told = evidence_text(replace(GREEN, failed=2, failing_before=2))
