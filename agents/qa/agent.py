@@ -193,10 +193,7 @@ class Qa:
         planned: Collection[str] = (),
         own: Collection[str] = (),
     ) -> TaskSpec:
-        """The order to write the tests that `branch` lacks, in no file that other open tasks are to create.
-
-        `own`: files that such an order led to already; they are corrected.
-        """
+        """The order to write the tests that `branch` lacks, in none of the `planned` files, or to correct its `own`."""
         paths = paths_of(self.source, branch.commit)
         changes = self.source.changed(branch.base, branch.commit)
         lines = {one.path: [number for number, _ in one.added_lines] for one in changes if one.path in paths}
