@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -19,7 +20,7 @@ from sisimpur.agents.orchestrator.upkeep.upkeeping import Upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
 from sisimpur.shared.forge.forge import RateLimited
-from sisimpur.shared.model.errors import ModelAway, Stopping, TeamError
+from sisimpur.shared.model.errors import ModelAway, Refused, Stopping, Stumble, TeamError, Unavailable
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.model.work import Question
@@ -257,8 +258,14 @@ class Orchestrator:
         return True
 
     def _morning(self, day: str) -> None:
+        self._look_for_branch()
         self.phases.reading.read(day)
         self._happened(Morning(day))
+
+    def _look_for_branch(self) -> None:
+        """A branch that is none is told on a day with nothing new, too; what is only away, by who needs it."""
+        with suppress(Stumble, Unavailable, Refused):
+            self.phases.planning.branches.main.sync()
 
     def _research(self, day: str) -> None:
         self.problems.extend(self.phases.research.day(day))

@@ -30,7 +30,7 @@ class GateBooks:
     owners: bool  # somebody's words below a pull request count
     words: GoalWords
     turns: TestTurns
-    wish: Callable[[TaskRecord], str]  # its goal, for who reads the change
+    wish: Callable[[TaskRecord], tuple[str, str]]  # its goal, for who reads the change, and who proposed it
     has_room: Callable[[str], bool]  # a task, by its id, has not yet used half of what it may cost
 
     @property

@@ -151,7 +151,8 @@ class Gatekeeper:
             self._reviewer = self._roles.reviewer()
         gates.begin("review", known.id, found.commit, self._books.now())
         answers = self._review.findings.answers(known)
-        context = ReviewContext(tuple(gates.reviews(known.id)), answers, self._review.wish(known), known.refused)
+        wish, whose = self._review.wish(known)
+        context = ReviewContext(tuple(gates.reviews(known.id)), answers, wish, known.refused, whose)
         try:
             with self._books.runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
                 question = replace(run, attempt=0)  # the same change on another base is the same question

@@ -43,7 +43,7 @@ from sisimpur.agents.planner.task_spec import (
 )
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Difficulty, Goal, PlanAnswer, PlanOrder, Question, TaskKind, TaskSpec
-from sisimpur.shared.words.meaning import is_plain_wish
+from sisimpur.shared.words.meaning import kept_notes
 
 # --- the model's evidence -------------------------------------------------------------------------------------
 
@@ -135,7 +135,6 @@ MAX_CONTEXT = 12
 MAX_TESTS, LONGEST_TEST = 20, 300  # that may be expected to change
 LONGEST_REASON = 300
 LONGEST_WHY = 500
-MOST_NOTES, LONGEST_NOTE = 10, 300  # of the owner, that stand in every task
 
 
 def settled(reply: PlanReply, order: PlanOrder, tree: Tree, day: str) -> PlanAnswer:
@@ -270,16 +269,10 @@ def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Pla
 
 
 def _kept_notes(order: PlanOrder) -> str:
-    """The owner's notes that may forbid something and that no guard enforces: who writes and reviews must know them.
-
-    Nothing of the owner stands beside the words of strangers.
-    """
-    guarded = {guard.note for guard in order.guards}
-    notes = (note.text for note in order.notes if note.text not in guarded and not is_plain_wish(note.text))
-    lines = [f"- {line}" for line in filter(None, (body(one_line(note, LONGEST_NOTE)) for note in notes))]
-    if not lines or any(goal.proposed_by for goal in order.goals):
+    """Nothing of the owner stands beside the words of strangers."""
+    if any(goal.proposed_by for goal in order.goals):
         return ""
-    return "\n".join(["\n\nThe owner's notes, which hold for every task:", *lines[:MOST_NOTES]])
+    return kept_notes((note.text for note in order.notes), {guard.note for guard in order.guards})
 
 
 def _reason(draft: Draft, order: PlanOrder) -> str:

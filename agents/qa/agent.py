@@ -193,17 +193,15 @@ class Qa:
         planned: Collection[str] = (),
         own: Collection[str] = (),
     ) -> TaskSpec:
-        """The order to write the tests that `branch` lacks, in no file that other open tasks are to create.
-
-        `own`: files that such an order led to already; they are corrected.
-        """
+        """The order to write the tests that `branch` lacks, in none of the `planned` files, or to correct its `own`."""
         paths = paths_of(self.source, branch.commit)
         changes = self.source.changed(branch.base, branch.commit)
         lines = {one.path: [number for number, _ in one.added_lines] for one in changes if one.path in paths}
         brought = SuiteFiles(paths).files(evidence.new_tests) & lines.keys()
         diff = self.source.diff(branch.base, branch.commit).decode("utf-8", "replace")
-        read = partial(text_of, self.source, branch.commit)
-        there = test_writer.Site(paths, lines, brought, diff, read, planned, own)
+        there = test_writer.Site(
+            paths, lines, brought, diff, partial(text_of, self.source, branch.commit), planned, own
+        )
         return test_writer.order(task, branch, evidence, there)
 
     def blind_order(self, task: TaskSpec, branch: Branch, command: str) -> TaskSpec | None:
@@ -272,10 +270,12 @@ class Qa:
             proving=proving(task, runs, subject.places),
             failures=_failures(runs),
             still=_still(task, runs, self.mends(task.id)),
-            flaky=tuple(sorted(runs.flaky)),
+            flaky=tuple(sorted(runs.flaky - runs.astray)),
+            astray=tuple(sorted(runs.astray)),
             problems=(*found, *([less] if less else [])),
             covered=change.covered,
             covered_before=base.covered,
+            uncounted=change.uncounted,
             uncovered=uncovered,
             seconds=change.seconds,
             not_run=runs.left_out,

@@ -33,6 +33,14 @@ def read_coverage(data: bytes | None, asked: Collection[str]) -> tuple[float | N
     return _total(found.get("totals")), _missing(found.get("files"), asked)
 
 
+COUNTS_ITSELF = "the tests' own options count lines (like --cov of pytest), and two counters disturb each other"
+
+
+def why_uncounted(data: bytes | None) -> str:
+    """Why lines were not counted; empty: they were, or nobody knows. `data`: as above."""
+    return COUNTS_ITSELF if _loaded(data).get("counted_by") == "the target" else ""
+
+
 def executable(data: bytes | None, asked: Collection[str]) -> dict[str, int]:
     """How many lines of each file that is asked about can be run at all. `data`: as above."""
     known = _by_path(_loaded(data).get("files"))

@@ -57,6 +57,7 @@ class Runs:
 
     `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again;
     `noisy`: those of them that then passed each time, or fail now and then on the base, too.
+    `astray`: those of them that fail in other surroundings, always and on the base, too.
     `dependent`: passed here, and failed twice in other surroundings; an old one did not do so on the base.
     `is_compared`: what is red needs no further run to go back. `new`: of tests that name what the change adds.
     `extended`: old files of tests to which the change only adds what hides nothing. `elsewhere`: how much of the tests
@@ -70,6 +71,7 @@ class Runs:
     restored_on: Collection[str] = ()
     unchanged_on: Collection[str] = ()
     flaky: frozenset[str] = frozenset()
+    astray: frozenset[str] = frozenset()
     noisy: frozenset[str] = frozenset()
     dependent: frozenset[str] = frozenset()
     is_compared: bool = True

@@ -236,7 +236,8 @@ class Gathering:
         runs = replace(runs, restored=restored, restored_on=only, elsewhere=elsewhere)
         here = self._flaky(order, refused(runs, self.subject.places) - runs.flaky)
         was = self._passing_elsewhere(SuiteOrder(branch.base, self.subject.command), here)
-        return replace(runs, flaky=runs.flaky | here, dependent=was - self._passing_elsewhere(order, was))
+        dependent = was - self._passing_elsewhere(order, was)
+        return replace(runs, flaky=runs.flaky | here, astray=here - was, dependent=dependent)
 
     def _extended(self, base: SuiteRun) -> frozenset[str]:
         """Old files of tests to which the change only adds what hides nothing: the old tests ran as they were."""

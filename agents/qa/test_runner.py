@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from sisimpur.agents.qa.coverage_checker import by_folder, executable, read_coverage
+from sisimpur.agents.qa.coverage_checker import by_folder, executable, read_coverage, why_uncounted
 from sisimpur.agents.qa.runner.suite import MAX_REPORT, RawTestRun
 from sisimpur.agents.qa.traces import excerpt
 from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun
@@ -81,6 +81,7 @@ def read_run(raw: RawTestRun, asked: Collection[str] = ()) -> SuiteRun:
         executable=executable(raw.coverage, asked),
         times=report.times,
         folders=by_folder(raw.coverage),
+        uncounted=why_uncounted(raw.coverage),
     )
 
 

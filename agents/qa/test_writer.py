@@ -16,6 +16,7 @@ from sisimpur.agents.qa.uncollected import UNITTEST, missing_marks
 from sisimpur.shared.llm.prompts import quoted
 from sisimpur.shared.model.evidence import EDGE, UNCHANGED, UNSHOWN, Evidence, is_test_file, rules
 from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.repo.file_parts import view
 
 MOST_CONTEXT = 8  # changed files that are shown
 MOST_SAMPLES = 2  # test files that show how tests are written here
@@ -24,6 +25,7 @@ LONGEST = 1_500  # characters of one failure
 MOST_DIFF = 6_000  # characters of the difference: the changed files come along whole
 AROUND = ("urls.py", "models.py")  # of the tested package
 HELPING = ("conftest.py", "factories.py", "fixtures.py", "base.py", "helpers.py", "utils.py")  # beside the tests
+A_PATH = re.compile(r"[\w./-]*\w\.\w+")  # in words
 ROOTS, OF_TESTS = ("src", "lib"), ("tests", "test", "testing", "unit")  # folders that name no package
 PLAIN_NAMES = re.compile(r"(?:views|models|urls|admin|forms|utils|helpers|tasks|main|app|api|core|base)(?:_|$)")
 LIKE_DJANGO = """\
@@ -60,6 +62,7 @@ the task asks for, in {path} and nowhere else. They are run on that change; wher
 
 - Test what the words say and no more, with examples of your own: other values, edges, what must stay as it is.
 - Use only names that are there, or that the words name. Guess none.
+- A file or class of tests that the words name is for who makes the change: it shows you how tests are written here.
 
 What is asked for:
 
@@ -115,7 +118,7 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     definition, paths = _definition(tested, evidence, site), {*site.paths, *site.planned}
     new = () if again or only else (new_file(tested, definition, paths, evidence.command),)
     path = ", ".join(again or only or new)
-    samples = [one for one in samples_of(path, site.paths, task.files) if one not in again]
+    samples = [one for one in samples_of(path, site.paths, _named(task, site.paths)) if one not in again]
     around = [*samples, *_around(tested, path, site.paths)]
     aim, held = _aim(evidence, asked)
     description = ORDER.format(
@@ -133,7 +136,7 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
         description=description,
         files=again or only,
         new_files=new,
-        context=tuple(_fitting([*_code(branch.changed, site, again), *around], site.read)),
+        context=tuple(_fitting([*_code(branch.changed, site, again), *around], site.read, task)),
         acceptance=(*task.acceptance, f"{path} holds tests that pass, {held}"),
     )
 
@@ -147,7 +150,7 @@ def blind_order(task: TaskSpec, command: str, paths: Collection[str], read: Read
     if not tested or _only(command, paths):
         return None
     path = new_file(tested, "as_asked", {*paths, *task.new_files}, command)
-    samples = samples_of(path, [one for one in paths if read(one)], task.files)
+    samples = samples_of(path, [one for one in paths if read(one)], _named(task, paths))
     around = [*(one for one in task.files if read(one) and not is_test_file(one)), *samples]
     style = _style(read(samples[0]) if samples else "")
     return replace(
@@ -156,7 +159,7 @@ def blind_order(task: TaskSpec, command: str, paths: Collection[str], read: Read
         description=BLIND.format(path=path, command=command, style=style, description=task.description),
         files=(),
         new_files=(path,),
-        context=tuple(_fitting([*around, *filter(read, _around(tested, path, paths))], read)),
+        context=tuple(_fitting([*around, *filter(read, _around(tested, path, paths))], read, task)),
     )
 
 
@@ -274,6 +277,18 @@ def samples_of(path: str, paths: Collection[str], named: Collection[str] = ()) -
     return sorted(tests, key=lambda one: (one not in named, -_alike(one.rpartition("/")[0], folder)))[:MOST_SAMPLES]
 
 
+def _words(task: TaskSpec) -> str:
+    return "\n".join((task.title, task.description, *task.acceptance))
+
+
+def _named(task: TaskSpec, paths: Iterable[str]) -> list[str]:
+    """The files that the task may change, and those that its words name, by path or by a name that no other has."""
+    words, every = {*A_PATH.findall(_words(task))}, list(paths)
+    names = Counter(path.rpartition("/")[2] for path in every)
+    alone = (path for path in every if names[path.rpartition("/")[2]] == 1 and path.rpartition("/")[2] in words)
+    return [*task.files, *(path for path in every if path in words), *alone]
+
+
 def _alike(one: str, other: str) -> int:
     """Folders that both paths begin with; the same folder is the most alike."""
     pairs = list(zip(one.split("/"), other.split("/"), strict=False))
@@ -313,11 +328,16 @@ def _around(tested: str, path: str, paths: Collection[str]) -> Iterator[str]:
     yield from dict.fromkeys(one for one in wanted if one in paths)
 
 
-def _fitting(found: Iterable[str], read: Read) -> Iterator[str]:
-    """As many as fit together; one that is too long leaves its place to the next."""
-    room = MOST_SHOWN
-    for path in dict.fromkeys(found):
-        size = len(read(path))
+def _fitting(found: Iterable[str], read: Read, task: TaskSpec) -> Iterator[str]:
+    """As many as fit together; one that is too long leaves its place to the next.
+
+    Of a long file that the task names only the parts are shown that its words mean: they count, and no more.
+    """
+    room, every = MOST_SHOWN, list(dict.fromkeys(found))
+    named = _named(task, every)
+    for path in every:
+        text = read(path)
+        size = len((path in named and view(path, text, _words(task))) or text)
         if size <= min(room, MOST_SHOWN // 2):
             room -= size
             yield path

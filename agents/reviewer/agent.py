@@ -38,6 +38,7 @@ from sisimpur.shared.model.evidence import (
     Severity,
     Verdict,
 )
+from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Branch, Run, TaskSpec
 from sisimpur.shared.system.outgoing import Outgoing
@@ -45,8 +46,11 @@ from sisimpur.shared.system.outgoing import Outgoing
 GOAL = """\
 # The goal behind it
 
-The owner's wish. Other tasks may do the rest of it: judge the change by its task, and say in a `low` finding where
+{whose} Other tasks may do the rest of it: judge the change by its task, and say in a `low` finding where
 the task itself misses the wish."""
+OWNERS_WISH = "The owner's wish."
+OUR_PROPOSAL = "A proposal of this team, which found it in the code: nobody asked for it."
+OTHERS_WISH = "The wish of somebody who is not the owner, in an issue."
 EARLIER = """\
 # Earlier findings
 
@@ -109,6 +113,13 @@ class _Reading:
     owners: Sequence[str]  # what the owner decides about
     gone: str  # definitions, and who still knows them
     uses: Sequence[Use]  # of what it changed
+
+
+def _whose(reading: _Reading) -> str:
+    """What the team began by itself is told by the task's own id: a login may be any word."""
+    if is_upkeep(reading.task.id):
+        return OUR_PROPOSAL
+    return OTHERS_WISH if reading.context.proposed_by else OWNERS_WISH
 
 
 @dataclass(frozen=True)
@@ -217,7 +228,7 @@ class Reviewer:
         prompt = self.prompts.render(
             "reviewer/review",
             task=quoted(self.outgoing.clean(task_text(reading.task, reading.case.paths)), "task"),
-            goal=self._block(GOAL, reading.context.goal, "goal"),
+            goal=self._block(GOAL.format(whose=_whose(reading)), reading.context.goal, "goal"),
             evidence=quoted(self.outgoing.clean(evidence_text(reading.evidence)), "tests"),
             found=self._rules(asked, reading),
             earlier=self._block(EARLIER, findings_text(asked.earlier)) + self._said(asked, reading.context.answers),

@@ -17,7 +17,7 @@ from textwrap import dedent
 
 from sisimpur.agents.reviewer.rules.case import ChangedFile
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.evidence import LONGEST_NAME, Evidence, Failure, Finding, is_test_file
+from sisimpur.shared.model.evidence import LONGEST_NAME, SURROUNDINGS, Evidence, Failure, Finding, is_test_file
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import TaskSpec
 
@@ -281,6 +281,11 @@ def evidence_text(evidence: Evidence) -> str:
         f"failing: {_failing(evidence)}",
         *(f"{words}: {_named(tests.names, tests.count)}" for words, tests in evidence.compared.told()),
         *([f"failed, and passed when run again: {_named(evidence.flaky)}"] if evidence.flaky else []),
+        *(
+            [f"fails in other surroundings ({SURROUNDINGS}), as before the change: {_named(evidence.astray)}"]
+            if evidence.astray
+            else []
+        ),
         f"new or changed tests that fail without the change: {_proving(evidence)}",
         f"other new tests: {_named(test for test in evidence.new_tests if test not in evidence.proving)}",
         f"coverage: {_coverage(evidence)}",
@@ -348,5 +353,5 @@ def _parted(name: str) -> tuple[str, str]:
 
 def _coverage(evidence: Evidence) -> str:
     if evidence.covered is None or evidence.covered_before is None:
-        return "not measured"
+        return f"not measured: {evidence.uncounted}" if evidence.uncounted else "not measured"
     return "lower than before" if evidence.covered < evidence.covered_before - 0.05 else "not lower than before"

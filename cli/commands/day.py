@@ -177,6 +177,8 @@ def plan(arguments: Arguments) -> int:
     change = {goal["id"]: goal["change"] for goal in facts["goals"]}
     planned, left = [one for one in fates if not one.why], [one for one in fates if one.why]
     print(f"{counted(len(planned), 'goal')} to be planned (at most {capacity} tasks a day){':' if planned else ''}")
+    if not fates:
+        print_line(f"VISION.md has no open goal; write a bullet below a priority in {records.home.vision}", 4)
     for number, one in enumerate(planned):
         print_line(f"  {_goal(one, change)}{FULL if number == capacity else ''}", 4)
     print_list("not planned now", (f"{_goal(one, change)}: {one.why}" for one in left))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -34,9 +34,10 @@ WORDS = {
     "verdict": "{commit} {verdict}",
     "deploy": "{place} {commit}: {what}",
     "deploy.broke": "{place} {commit}: {what}: {why}",
-    "broke off": "broke off: {why}",
+    "broke off": "came to no end: {why}",
+    "was stopped": "was stopped: {why}; it is begun again when the team works next",
     "meter.settled": "{model} answered: ${amount}, {ms} ms, {stop}",
-    "meter.failed": "{model} did not answer ({code}, status {status}); {note}",
+    "meter.failed": "{model} {failed}; {note}",
     "meter.refused": "{model}: not sent ({code})",
     "meter.cut": "the caller left; ${amount} stay booked",
     "meter.halted": "a call cost ${amount}, more than the ${reserved} reserved: all spending stops",
@@ -109,8 +110,17 @@ def _words(line: Line) -> str:
     event = str(line.get("event", ""))
     fields = {name: _value(name, value) for name, value in line.items() if name not in ABOUT}
     if event in WORDS:
-        return WORDS[event].format_map(defaultdict(str, fields)).strip("; ")
+        known = defaultdict(str, fields, failed=_failed(fields))
+        return WORDS[event].format_map(known).strip("; ")
     return ": ".join(part for part in (event, ", ".join(f"{name} {text}" for name, text in fields.items())) if part)
+
+
+def _failed(fields: Mapping[str, str]) -> str:
+    """What became of a call, without a code of ours; the vendor's status tells who has to do something."""
+    if fields.get("code") == "meter_upstream_refused":
+        return f"did not take the call (its status {fields.get('status', '')})"
+    status = fields.get("status", "")
+    return "did not answer" + (f" (its status {status})" if status not in ("", "0", "none") else "")
 
 
 def _value(name: str, value: Any) -> str:

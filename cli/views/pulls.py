@@ -120,6 +120,7 @@ def _asked(records: Records, ended: int | None) -> list[dict[str, Any]]:
 
 def pull_text(records: Records, number: int) -> str:
     """Return its body without our marker, and its change, tests first; empty if there is no forge yet."""
+    from sisimpur.agents.orchestrator.publishing.delivery import after_merge
     from sisimpur.agents.orchestrator.publishing.owner_text import tests_first
 
     try:
@@ -127,7 +128,10 @@ def pull_text(records: Records, number: int) -> str:
         if forge is None:
             return ""
         change = tests_first(forge.diff(number))
-        return f"{forge.get_pull(number).body.partition(chr(10))[2]}\n\nthe change:\n\n{change}"
+        pull = forge.get_pull(number)
+        body = pull.body.partition(chr(10))[2]
+        body = after_merge(body) if pull.state == "merged" else body
+        return f"{body}\n\nthe change:\n\n{change}"
     except TeamError as problem:
         return str(problem)
 

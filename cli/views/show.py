@@ -56,7 +56,7 @@ def show(arguments: Arguments) -> int:
     print_list("what tests and review say", (pasteable(line, arguments.home) for line in gates))
     print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
     amounts = [f"${facts['cost'][name][:-5]} {name}" for name in ("spent", "lost")] if facts["cost"] else []
-    print_list("cost", [", ".join(amounts)] if amounts else [])
+    print_list("cost of all that it took, reviews too", [", ".join(amounts)] if amounts else [])
     print(f"\nits file:\n{plain_block(facts['text'].strip())}")
     _print_story(facts)
     if change:

@@ -144,11 +144,11 @@ class Assembly:
         lines = (target.setup, target.test, *(line for one in target.roots for line in (one.setup, one.test)))
         return (*target.protected, *named_files(" ".join(lines)))
 
-    def _wish(self, known: TaskRecord) -> str:
-        """The goal of a task, for who reads its change; empty: it is wanted no more, or has none."""
+    def _wish(self, known: TaskRecord) -> tuple[str, str]:
+        """The goal of a task, for who reads its change (empty: it has none now), and who proposed it, if no owner."""
         vision = self._records.wanted()
         goal = next((goal for goal in (vision.goals if vision else ()) if goal.id == known.goal_id), None)
-        return GoalEnds(self._records.goal_books).wish(goal) if goal else ""
+        return (GoalEnds(self._records.goal_books).wish(goal), goal.proposed_by) if goal else ("", "")
 
     # -- memory, roadmap, plan --------------------------------------------------------------------------------
 

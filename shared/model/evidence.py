@@ -17,6 +17,7 @@ from sisimpur.shared.model.work import Choice
 
 Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipped; an error is failed
 LONGEST_NAME = 200  # characters of a test's name that are told
+SURROUNDINGS = "another time zone, hash seed and order of files"
 Remedy = Literal["correct", "write tests", "ask owner"]
 
 FAILS, NO_EVIDENCE = "a test fails", "no evidence"
@@ -74,6 +75,7 @@ class SuiteRun:
     executable: Mapping[str, int] = field(default_factory=dict)
     times: Mapping[str, float] = field(default_factory=dict)  # seconds of each test's body, if that was asked
     folders: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # of code: lines that tests run, and all
+    uncounted: str = ""  # why lines were not counted, if that is known
 
     @property
     def is_whole(self) -> bool:
@@ -148,14 +150,11 @@ class BeforeAndNow:
 
 @dataclass(frozen=True)
 class ToolRun:
-    """A tool that checks what has no unit tests. `end`: "ran", "ran; not seen: …", or "not run: why".
-
-    `new`: what it says of the change and did not say of the base.
-    """
+    """A tool that checks what has no unit tests. `end`: "ran", "ran; not seen: …", or "not run: why"."""
 
     name: str
     end: str
-    new: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()  # what it says of the change and did not say of the base
 
 
 @dataclass(frozen=True)
@@ -176,6 +175,7 @@ class Evidence:
     failures: tuple[Failure, ...] = ()  # that the change is to blame for
     still: tuple[Failure, ...] = ()  # of tests that fail with the change as they did before, some of them
     flaky: tuple[str, ...] = ()  # failed, then passed when run again
+    astray: tuple[str, ...] = ()  # pass here, and fail in other surroundings, before the change, too
     problems: tuple[Problem, ...] = ()
     covered: float | None = None
     covered_before: float | None = None
@@ -186,6 +186,7 @@ class Evidence:
     tools: tuple[ToolRun, ...] = ()  # of the changed files that have some
     together: tuple[str, ...] = ()  # the tasks that it was tested with on this base; the rest is of its own test before
     asked: str = ""  # digest of the task's words
+    uncounted: str = ""  # why lines were not counted, if that is known
     elsewhere: str = ""  # how much of the tests ran in other surroundings, too; empty: nobody knows
     reach: tuple[str, ...] = ()  # in words: files of which tests run more or fewer lines than before
     independent: str = ""  # what a test says that was written from the task's words alone; empty: none was written
@@ -235,8 +236,7 @@ class Severity(Choice):
 
 
 TELLING = 8  # characters of a line that say which one is meant
-# Findings that no answer settles: guards and keys.
-GUARDED = frozenset({"guarded path", "secret"})
+GUARDED = frozenset({"guarded path", "secret"})  # no answer settles such a finding
 # Of these the owner's word alone: they are about what hides, forges, or was written down for a test.
 HONESTY = frozenset({"hidden text", "long line", "knows it is tested", "test switched off", "special case"})
 # Not for the coder to mend: a person decides.
@@ -351,7 +351,6 @@ class Escalated:
 
 Verdict = Approved | ChangesRequested | Escalated
 
-
 UNSEEN_EFFECT = "nothing"  # the reviewer's word for a change that users do not notice
 
 
@@ -385,15 +384,16 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class ReviewContext:
-    """What is known besides a change. `before`: earlier reviews of its task, oldest first; `goal`: the owner's wish.
+    """What is known besides a change. `before`: earlier reviews of its task, oldest first; `goal`: what is wished.
 
-    `refused`: paths that the coder's engine wanted to write and may not.
+    `refused`: paths that the coder's engine wanted to write and may not; `proposed_by`: who wishes it, if no owner.
     """
 
     before: tuple[Reviewed, ...] = ()
     answers: Answers = NOBODY
     goal: str = ""
     refused: tuple[str, ...] = ()
+    proposed_by: str = ""
 
 
 NO_CONTEXT = ReviewContext()

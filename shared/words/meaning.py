@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
+
+from sisimpur.shared.model.text import one_line
 
 SAME_GOAL = 0.6  # at least, of two wordings of one goal
 SWAPPED = 6  # words in common for each that may be swapped: in a long goal one is a matter of style
@@ -36,6 +39,7 @@ SUFFIXES = (
     "y",
 )
 SHORTEST = 3  # letters of a stem
+MOST_NOTES, LONGEST_NOTE = 10, 300  # of the owner, that stand in every task
 NO = re.compile(
     r"\b(don'?t|do not|does not|never|no|not|none|nobody|nothing|keep|leave|left (?:alone|as)|avoid|without|"
     r"must stay|stays?|remains?|mustn'?t|shouldn'?t|cannot|can'?t|won'?t|untouched|hands off|off[- ]limits|"
@@ -130,6 +134,16 @@ def is_plain_wish(text: str) -> bool:
 def says_how_it_works(text: str) -> bool:
     """English that says no "no" but that something must go on working: no path is meant, and each task is."""
     return reads_as_english(text) and not says_no(GOES_ON.sub("", _plain(text)))
+
+
+def kept_notes(notes: Iterable[str], guarded: Collection[str]) -> str:
+    """The owner's notes that may forbid something and that no guard enforces: who writes and reviews must know them.
+
+    `guarded`: the notes that guards were made of. The end of a task's text; empty: there are none.
+    """
+    kept = (note for note in notes if note not in guarded and not is_plain_wish(note))
+    lines = [f"- {line}" for line in (one_line(note, LONGEST_NOTE).lstrip("-/! ") for note in kept) if line]
+    return "\n".join(["\n\nThe owner's notes, which hold for every task:", *lines[:MOST_NOTES]]) if lines else ""
 
 
 def _plain(text: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from sisimpur.agents.qa.runner.bench import lay
 from sisimpur.agents.qa.runner.suite import RawTestRun
+from sisimpur.agents.qa.test_runner import read_run
 from sisimpur.shared.model.errors import Refused
 from tests.edges.bench_scene import (
     DJANGO,
@@ -426,10 +427,14 @@ def test_a_line_that_asks_not_to_be_counted_is_counted(scene: Scene) -> None:
     assert counted(raw)["lib.py"] == ([1, 2, 5], [6])
 
 
-@pytest.mark.parametrize("command", ["python -m pytest -q --cov=lib", "coverage run -m pytest -q", "true"])
-def test_where_the_target_counts_by_itself_or_nothing_ran_nothing_is_said(scene: Scene, command: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "itself"),
+    [("python -m pytest -q --cov=lib", True), ("coverage run -m pytest -q", True), ("true", False)],
+)
+def test_where_the_target_counts_by_itself_that_is_said_and_no_line(scene: Scene, command: str, itself: bool) -> None:
     raw = scene.run(COUNTED, command, cover=True)
-    assert (raw.code, raw.coverage) == (0, None)
+    run = read_run(raw, ["lib.py"])
+    assert (raw.code, run.covered, run.uncovered, "--cov" in run.uncounted) == (0, None, {}, itself)
 
 
 def test_lines_are_not_counted_unless_asked(scene: Scene) -> None:

@@ -7,6 +7,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ from sisimpur.cli.terminal.parser import make_parser
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.naming import VERSION, fits
 from sisimpur.shared.system import markdown
-from sisimpur.shared.system.clock import machine_zone
+from sisimpur.shared.system.clock import ManualClock, machine_zone
+from sisimpur.shared.system.log import Log
 from sisimpur.shared.system.paths import Home
 from sisimpur.shared.system.process import run
 from tests.repositories import repository
@@ -198,6 +200,23 @@ def test_logs_without_a_line_say_so(tmp_path: Path, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     assert main(["--home", home, "logs", "--task", "20261120-01"]) == 0
     assert tuple(capsys.readouterr()) == ("", "logs: no line of what you asked for is written yet\n")
+
+
+def test_logs_say_what_became_of_a_call_or_a_run_without_our_own_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository(tmp_path / "site", {"README.md": "1"})
+    home = tmp_path / "home"
+    assert main(["--home", str(home), "init", "--target", str(tmp_path / "site")]) == 0
+    log = Log(home / "logs", ManualClock(datetime(2026, 11, 20, 8, 30, tzinfo=UTC)), str)
+    refused = {"code": "meter_upstream_refused", "status": 400, "note": "no such effort", "model": "m"}
+    log.of("meter")("meter.failed", refused)
+    log.of("meter")("meter.failed", {**refused, "code": "meter_upstream", "status": None, "note": "ConnectError"})
+    capsys.readouterr()
+    assert main(["--home", str(home), "logs"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.endswith("m did not take the call (its status 400); no such effort")
+    assert second.endswith("m did not answer; ConnectError")
 
 
 def test_a_page_of_progress_that_is_there_is_kept(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -209,6 +210,18 @@ def test_a_morning_that_the_vendor_refused_is_mended_first(stage: Stage, model: 
     told = report.read_text().split("## Tomorrow")[1]
     assert f"{mend}, then type `python main.py --home {stage.home.root} run-day`" in told
     assert "write new goals" not in told
+    logged = (stage.home.logs / "orchestrator.jsonl").read_text()
+    assert '"broke off"' in logged and "Misconfigured" not in logged
+
+
+def test_a_branch_that_is_none_is_told_on_a_day_with_nothing_new(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    assert stage.run_day() == []
+    (target,) = (stage.home.config / "targets").glob("*.yaml")
+    target.write_text(re.sub("^branch: .*$", "branch: nope", target.read_text(), flags=re.M))
+    stage.clock.sleep(86_400)
+    problem, *_ = stage.run_day()
+    assert problem.startswith("morning: ") and "nope" in problem and "`branch:`" in problem
 
 
 def test_a_model_that_is_away_costs_no_attempt_and_is_asked_again_later(stage: Stage, model: ScriptedModel) -> None:

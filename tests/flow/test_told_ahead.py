@@ -120,6 +120,14 @@ def test_a_dry_run_tells_each_goal_once_and_what_the_notes_do(
     assert re.search(r"notes: 2 notes; what they protect is told by: \S+ \S+ --home \S+ doctor", told)
 
 
+def test_a_dry_run_of_an_empty_vision_says_where_to_write(stage: FlowStage, capsys: pytest.CaptureFixture[str]) -> None:
+    stage.home.vision.write_text("")
+    told = dry_run(stage, capsys)
+    assert "0 goals to be planned" in told and f"write a bullet below a priority in {stage.home.vision}" in told
+    stage.home.vision.write_text(TODAY)
+    assert "write a bullet" not in dry_run(stage, capsys)
+
+
 def test_goals_beyond_the_days_room_are_told_so(stage: FlowStage, capsys: pytest.CaptureFixture[str]) -> None:
     stage.home.vision.write_text("## Priority: LOW\n" + "".join(f"- Write page {word}\n" for word in "abcdef"))
     lines = dry_run(stage, capsys).splitlines()
@@ -175,6 +183,9 @@ def test_until_three_are_merged_a_task_is_guessed_at_a_price(
     assert main(["--home", str(stage.home.root), "roadmap"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert "by a guess until three are merged" in first and "$0.00" not in first
+    assert main(["--home", str(stage.home.root), "show", "01"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^cost of all that it took, reviews too:\n  \$", told, re.M)
 
 
 def test_a_look_tells_whole_cents_and_what_is_held_or_lost_only_if_there_is_any() -> None:

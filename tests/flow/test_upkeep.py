@@ -209,6 +209,14 @@ def test_what_a_linter_finds_is_tidied(make: Make) -> None:
     assert UNASKED in asks(stage)
 
 
+def test_a_proposal_of_ours_holds_the_owners_notes(make: Make, model: ScriptedModel) -> None:
+    model.play([reads(), CODES, APPROVES])
+    stage = make(vision=f"{EMPTY}\n## Notes\n- We never drop Python 3.9\n- The site is fast\n")
+    stage.run_day(until="planning")
+    assert "The owner's notes, which hold for every task:\n- We never drop Python 3.9\n" in written(stage)
+    assert "The site is fast" not in written(stage)
+
+
 def test_the_most_telling_kind_comes_first_and_what_comes_after_it_is_not_looked_at(make: Make) -> None:
     looked: list[object] = []
 

@@ -9,7 +9,7 @@ import pytest
 from sisimpur.agents.orchestrator.board.stuck import StuckTask
 from sisimpur.agents.orchestrator.planning import daily_planner
 from sisimpur.agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, merged
-from sisimpur.agents.orchestrator.publishing.delivery import pull_body
+from sisimpur.agents.orchestrator.publishing.delivery import after_merge, pull_body
 from sisimpur.agents.orchestrator.reports import progress_tracker
 from sisimpur.agents.orchestrator.roadmap.roadmap import PROFILE, forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import note_id, unwanted, wordings
@@ -125,8 +125,17 @@ def test_progress_counts_and_names_what_needs_the_owner() -> None:
 def test_a_pull_request_says_where_it_comes_from() -> None:
     branch = Branch("agent/t", "base", "c0ffee", ("a.py", "setup.py"), protected=("setup.py",))
     text = pull_body(TASK, branch, "Fix it", dollars("0.25"))
-    for said in ("- [ ] it is right", "- `setup.py` is a protected path", "show 20261120-01", "model cost: $0.25"):
+    cost = "cost until this pull request: $0.25;"
+    for said in ("- [ ] it is right", "- `setup.py` is a protected path", "show 20261120-01", cost):
         assert said in text
+
+
+def test_a_pull_request_that_is_merged_asks_for_nothing_any_more() -> None:
+    text = pull_body(TASK, Branch("agent/t", "base", "c0ffee", ("a.py",)), "Fix it", 0, ["the url moves"])
+    assert "### Before you approve\n\n- the url moves" in text and "- [ ] it is right" in text
+    told = after_merge(text)
+    assert "### Said before it was merged\n\n- the url moves" in told and "\n- it is right" in told
+    assert "Before you approve" not in told and "[ ]" not in told
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,7 @@ def test_the_owner_hears_which_changed_lines_no_test_runs_and_what_failed_before
         failing_before=2,
         proving=("tests/test_a.py::test_c",),
         tools=(ToolRun("hadolint", "not run: it is not installed"), ToolRun("shellcheck", "ran")),
+        uncounted="the tests count",
         independent="disagrees: 1 of its tests fail: t.py::a: AssertionError",
         unheld=("no test notices if line 7 of app.py is another: < became <=",),
         faults="8 of 9 small faults in changed lines are noticed",
@@ -117,7 +118,7 @@ def test_the_owner_hears_which_changed_lines_no_test_runs_and_what_failed_before
         "no test runs lines 40-42, 52 of app.py",
         "no test runs line 3 of shop.py",
         "no test notices if line 7 of app.py is another: < became <=",
-        "which lines the tests run was not counted",
+        "which lines the tests run was not counted: the tests count",
         "hadolint was not run: it is not installed",
     ]
     assert owner_text.before_and_after(found) == [

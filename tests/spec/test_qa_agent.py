@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.qa.agent import TOO_DEEP, Qa, QaPolicy
 from sisimpur.agents.qa.coverage_checker import reach
 from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
@@ -471,6 +472,14 @@ def test_what_passes_here_alone_is_a_finding_if_the_change_brought_it(
     found = stage.given_change(OTHERWISE).check()
     assert ("a test depends on its surroundings" in rules(found.problems)) is told
     assert all(test in one.tests for one in found.problems if one.rule == "a test depends on its surroundings")
+
+
+def test_what_always_fails_elsewhere_is_not_flaky_and_is_told_with_its_surroundings(stage: Stage) -> None:
+    stage.bench.spoils = failing(SUM, lambda order: order.elsewhere)
+    found = stage.given_change(OTHERWISE).check()
+    assert (found.flaky, found.astray, found.problems) == ((), (SUM,), ())
+    told = "fails in other surroundings (another time zone, hash seed and order of files), as before"
+    assert f"{told}: {SUM}" in gate_text.evidence(found)
 
 
 def test_what_fails_once_elsewhere_is_flaky_and_says_nothing(stage: Stage) -> None:

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sisimpur.agents.qa.test_writer import Site, blind_order, new_file, order, samples_of
+from sisimpur.agents.qa.test_writer import MOST_SHOWN, Site, blind_order, new_file, order, samples_of
 from sisimpur.agents.qa.unheld.mutants import MOST, FaultsTried, Mutant, mutants
 from sisimpur.shared.model.evidence import EDGE, UNCHANGED, UNSHOWN, Evidence, Failure, Problem
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.repo.file_parts import view
 
 TASK = TaskSpec("t7", "Round the total", "Prices are {rounded}.", files=("shop/prices.py",), guards=("secret/",))
 BRANCH = Branch("agent/t7", "b", "c", ("shop/prices.py", "shop/gone.py"))
@@ -454,6 +455,23 @@ def test_who_tests_from_the_words_alone_is_shown_nothing_of_the_change() -> None
     assert found is not None and (found.files, found.new_files) == ((), ("tests/test_prices_as_asked.py",))
     assert found.context == ("shop/prices.py", "tests/test_a.py"), "what was, and how tests are written"
     assert "Prices are {rounded}." in found.description and "you do not see it" in found.description
+
+
+def test_a_long_file_of_tests_that_the_words_name_is_the_sample_since_it_is_shown_in_parts() -> None:
+    method = "    def test_{}(self):\n        self.assertEqual(rounded({}), 'a word or two to make it longer')\n\n"
+    classes = (f"class {name}Tests(TestCase):\n" + method.format(name, 1) * 500 for name in ("CSV", "JSON"))
+    ods = "class ODSTests(TestCase):\n" + method.format("ods", 1)
+    there = {
+        "shop/prices.py": PRICES,
+        "tests/test_a.py": LIKE_PYTEST,
+        "tests/test_shop.py": "import shop\n\n\n" + "\n\n".join((*classes, ods)),
+    }
+    assert len(there["tests/test_shop.py"]) > MOST_SHOWN
+    words = "Tests in test_shop.py, class ODSTests: build a sheet."
+    found = blind_order(replace(TASK, description=words), PYTEST, there, lambda path: there.get(path, ""))
+    assert found is not None and found.context == ("shop/prices.py", "tests/test_shop.py", "tests/test_a.py")
+    shown = view("tests/test_shop.py", there["tests/test_shop.py"], found.description)
+    assert "import shop" in shown and ods.strip() in shown and len(shown) < MOST_SHOWN // 2
 
 
 @pytest.mark.parametrize(

@@ -88,12 +88,13 @@ def review(
     said: Answers = NOBODY,
     gone: Mapping[str, str] | None = None,
     goal: str = "",
+    proposed_by: str = "",
 ) -> Reviewed:
     source = Commits({"app.py": OLD, **(gone or {})}, {"app.py": NEW, **(after or {})})
     asker = model or ScriptedModel(answers)
     limits = ReviewLimits(room, 4)
     reviewer = Reviewer(asker, Prompts(AGENTS), source, ScriptedLinter(lints), OUTGOING, limits=limits)
-    return reviewer.review(RUN, task, branch, evidence, ReviewContext(tuple(before), said, goal))
+    return reviewer.review(RUN, task, branch, evidence, ReviewContext(tuple(before), said, goal, (), proposed_by))
 
 
 def shape(verdict: Verdict) -> tuple[str, list[tuple[str, int, str]]]:
@@ -142,6 +143,20 @@ def test_the_goal_stands_beside_the_task_as_data_and_nothing_stands_there_withou
     review(model=model)
     assert "```goal\nTotals\nMeasured: coverage of shop: 58.6 %" in model.asked[0]
     assert "goal" not in model.asked[1].partition("# What the tests say")[0]
+
+
+@pytest.mark.parametrize(
+    ("id_", "proposed_by", "whose"),
+    [
+        ("20261120-01", "", "The owner's wish."),
+        ("20261120-01", "upkeep", "The wish of somebody who is not the owner, in an issue."),
+        ("20261120-u1", "upkeep", "A proposal of this team, which found it in the code: nobody asked for it."),
+    ],
+)
+def test_a_goal_is_the_wish_of_whoever_has_it(id_: str, proposed_by: str, whose: str) -> None:
+    model = ScriptedModel([approve()])
+    review(model=model, task=replace(TASK, id=id_), goal="Totals", proposed_by=proposed_by)
+    assert f"# The goal behind it\n\n{whose} Other tasks may do the rest of it" in model.asked[0]
 
 
 def test_what_is_too_much_to_read_is_read_by_nobody() -> None:
@@ -733,6 +748,14 @@ def test_no_answer_overrules_a_rule_or_leaves_the_form_of_a_verdict(reply: Revie
 
 def test_findings_of_a_verdict_are_findings() -> None:
     assert all(isinstance(one, Finding) for one in review(approve(complaint(5, LOW))).verdict.findings)
+
+
+def test_the_reviewer_is_told_why_a_test_fails_elsewhere_and_why_lines_are_not_counted() -> None:
+    told = evidence_text(replace(GREEN, astray=("t/b.py::f",), covered=None, uncounted="the tests count")).split("\n")
+    where = "another time zone, hash seed and order of files"
+    assert f"fails in other surroundings ({where}), as before the change: t/b.py: f" in told
+    assert "coverage: not measured: the tests count" in told
+    assert "coverage: not measured" in evidence_text(replace(GREEN, covered=None)).split("\n")
 
 
 def test_the_reviewer_is_told_which_failures_were_there_before() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event
 
+from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.store.activity import Activity
 from sisimpur.shared.store.journal import Journal
@@ -100,8 +101,12 @@ class AgentRuns:
             self.log(run, "begun")
             try:
                 yield run
+            except (Stopping, Replaced) as problem:
+                self.log(run, "was stopped", why=str(problem))
+                raise
             except BaseException as problem:
-                self.log(run, "broke off", why=f"{type(problem).__name__}: {problem}")
+                is_told = isinstance(problem, TeamError) and str(problem)
+                self.log(run, "broke off", why=str(problem) if is_told else f"{type(problem).__name__}: {problem}")
                 raise
             self.log(run, "ended")
 

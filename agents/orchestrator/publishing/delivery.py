@@ -81,6 +81,7 @@ def _key(task: TaskSpec, attempt: int) -> str:
 
 
 LABELS = ("agents",)
+BEFORE = "Before you approve"
 
 
 def pull_title(task: TaskSpec) -> str:
@@ -91,7 +92,7 @@ def pull_body(task: TaskSpec, branch: Branch, goal: str, cost: int, words: Itera
     """What a reviewer needs: what and why, what was said, how to see that it is right, what it cost, its origin."""
     parts = [
         task.description,
-        _section("Before you approve", (f"- {line}" for line in words)),
+        _section(BEFORE, (f"- {line}" for line in words)),
         _section("Acceptance criteria", (f"- [ ] {line}" for line in task.acceptance)),
         _section("Changed", (f"- `{path}`" for path in branch.changed)),
         _section("Needs your eyes", (f"- `{path}` is a protected path" for path in branch.protected)),
@@ -100,11 +101,16 @@ def pull_body(task: TaskSpec, branch: Branch, goal: str, cost: int, words: Itera
     return "\n\n".join(part for part in parts if part)
 
 
+def after_merge(body: str) -> str:
+    """As it is shown when it is merged: nothing is to be approved or ticked any more."""
+    return body.replace(f"### {BEFORE}\n", "### Said before it was merged\n").replace("\n- [ ] ", "\n- ")
+
+
 def _origin(task: TaskSpec, branch: Branch, goal: str, cost: int) -> Iterable[str]:
     yield f"- task: `{task.id}` (`python main.py show {task.id}`)"
     yield f"- goal: {goal}" if goal else "- goal: dropped into tasks/backlog by the owner"
     yield f"- commit: {branch.commit}, on top of {branch.base}"
-    yield f"- model cost: ${cents(cost)}"
+    yield f"- model cost until this pull request: ${cents(cost)}; reviews and corrections come on top"
     yield "- written by a model; what tests and review say of exactly this commit stands in the comments"
 
 

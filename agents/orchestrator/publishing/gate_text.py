@@ -14,6 +14,7 @@ from sisimpur.shared.forge.forge import CheckResult
 from sisimpur.shared.llm.prompts import quoted
 from sisimpur.shared.model.change import DEPENDENCIES
 from sisimpur.shared.model.evidence import (
+    SURROUNDINGS,
     Approved,
     ChangesRequested,
     Escalated,
@@ -98,6 +99,9 @@ def evidence(found: Evidence) -> str:
         if found.together
         else "",
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
+        f"fails in other surroundings ({SURROUNDINGS}), as before: {', '.join(found.astray[:MOST])}"
+        if found.astray
+        else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
     ]
     return "\n\n".join(part for part in parts if part)

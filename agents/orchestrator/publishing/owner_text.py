@@ -53,7 +53,8 @@ def unseen(found: Evidence) -> list[str]:
     """What the gates could not see, a line for each; empty: nothing that they know of."""
     lines = [*found.unrun, *found.unheld]
     if found.covered is None and found.command:
-        lines.append("which lines the tests run was not counted")
+        why = f": {found.uncounted}" if found.uncounted else ""
+        lines.append(f"which lines the tests run was not counted{why}")
     lines += [f"{run.name} was {run.end}" for run in found.tools if run.end.startswith("not run")]
     return lines
 

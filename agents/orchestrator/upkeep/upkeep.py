@@ -154,9 +154,15 @@ def _is_barred(past: Past, day: str) -> bool:
 # --- what comes of it ----------------------------------------------------------------------------------------
 
 
-def proposal(finding: UpkeepFinding, day: str, number: int, guards: Sequence[str] = ()) -> UpkeepProposal:
-    """`number`: of the day's proposals, from 1. `guards`: path patterns that no task may touch now."""
+def proposal(
+    finding: UpkeepFinding, day: str, number: int, guards: Sequence[str] = (), notes: str = ""
+) -> UpkeepProposal:
+    """`number`: of the day's proposals, from 1. `guards`: path patterns that no task may touch now.
+
+    `notes`: what the owner's notes say of every task, as the end of its text.
+    """
     made = task(finding, day, number, guards)
+    made = replace(made, description=made.description + notes)
     return UpkeepProposal(day, finding.kind, finding.subject, goal(finding), made)
 
 

@@ -45,6 +45,7 @@ from sisimpur.shared.sandbox.linter import Lint
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import TaskRecord
+from sisimpur.shared.words.meaning import kept_notes
 
 NO_MEANS_NO = (Event.CANCELLED, Event.DELETED)
 USABLE = ("finished", "no tests")  # how a run of the base ends that says something
@@ -146,9 +147,17 @@ class Upkeep:
     def _seen(self, look: _Look, past: Sequence[Past], free: int) -> UpkeepLook:
         found = look.found(past)[:free]
         numbers, day = self.proposals.numbers(look.day), look.day
-        proposals = tuple(proposal(one, day, next(numbers), look.reach.guards) for one in found)
+        notes = self._notes()
+        proposals = tuple(proposal(one, day, next(numbers), look.reach.guards, notes) for one in found)
         nothing = [] if proposals else [NOT_SEEN if look.left_out else NOTHING]
         return UpkeepLook(day, (*nothing, *map(noted, look.left_out)), proposals)
+
+    def _notes(self) -> str:
+        """What the owner's notes say of every task."""
+        accepted = self.eyes.plans.accepted()
+        if accepted is None:
+            return ""
+        return kept_notes((note.text for note in accepted.vision.notes), {guard.note for guard in accepted.guards})
 
     def _told(self, look: UpkeepLook) -> None:
         self.proposals.keep(look)
