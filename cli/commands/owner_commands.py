@@ -16,7 +16,6 @@ from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, OwnerAnsw
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
-from sisimpur.cli.views.tasks import snapshot
 from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
@@ -221,7 +220,7 @@ def unblock(arguments: Arguments) -> int:
 def unblocked(records: Records, arguments: Arguments) -> str:
     """Let a task begin without those that it waits for; kept as the owner's word."""
     id_, _ = find(records.store, arguments.id, (State.BACKLOG,))
-    board = snapshot(records).board
+    board = records.snapshot().board
     without = begins_without(board.by_id[id_], board)
     Waivers(records.db).keep(id_, without, _why(arguments.why), records.clock.now())
     return f"{id_}: begins without {', '.join(without)}"

@@ -35,7 +35,7 @@ from sisimpur.cli.views.daemon_state import (
     who_works,
     without_settings,
 )
-from sisimpur.cli.views.tasks import awaiting, snapshot, stuck_row, task_rows
+from sisimpur.cli.views.tasks import awaiting, stuck_row, task_rows
 from sisimpur.cli.wiring.config_watch import model_key, require_private
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
@@ -120,7 +120,7 @@ def _amounts(sums: Mapping[str, str]) -> str:
 
 def status_facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
-    seen, day = snapshot(records, EndedTasks(records.db).given_up()), records.day()
+    seen, day = records.snapshot(EndedTasks(records.db).given_up()), records.day()
     stuck, asked = stuck_tasks(seen), _questions(records)
     caps, stopped = records.settings.policy.budget.caps, records.spending.paused()
     cap, pid, moving = records.spending.cap_of(day, caps.day), lock.holder(records.home.lock), _moving(records, seen)
@@ -344,7 +344,7 @@ def _answers(records: Records, seen: Snapshot) -> Iterator[PendingAnswer]:
 
 def asked_about(records: Records, task: str) -> tuple[list[PendingAnswer], str]:
     """What the owner is asked about a task; and what it waits for, or what happened to it last."""
-    seen = snapshot(records, {task})
+    seen = records.snapshot({task})
     every = (*_answers(records, seen), *_freed(records, stuck_tasks(seen)))
     note = next((row["note"] for row in task_rows(seen, records) if row["id"] == task), "")
     return [one for one in every if one.task == task], note

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
@@ -17,19 +16,11 @@ from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.store.gate_book import AwaitingOwner
 
 
-def snapshot(records: Records, shown: AbstractSet[str] | None = None) -> Snapshot:
-    """Tell what `Records.snapshot` reads."""
-    return records.snapshot(shown)
-
-
-# --- tasks ---------------------------------------------------------------------------------------------------
-
-
 def tasks(arguments: Arguments) -> int:
     """Print what is open, what waits for the owner, and what ended last. `--json` and `--all`: every task."""
     with open_records(arguments.home, looking=True) as records:
         every = arguments.json or arguments.all
-        seen = snapshot(records, None if every else EndedTasks(records.db).of_late())
+        seen = records.snapshot(None if every else EndedTasks(records.db).of_late())
         rows = task_rows(seen, records)
     if arguments.json:
         return print_json(rows)

@@ -19,7 +19,6 @@ from sisimpur.agents.orchestrator.vision.told_guards import holding, lost, wish
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_unseen
 from sisimpur.cli.setup.folders import ROOT
 from sisimpur.cli.views.roadmap import laid_out
-from sisimpur.cli.views.tasks import snapshot
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.forge.github_check import SetupFinding
 from sisimpur.shared.model.errors import TeamError
@@ -146,7 +145,7 @@ def vision_findings(home: Home, files: Sequence[str]) -> Iterator[SetupFinding]:
         text = read_text(home.vision)
         with open_records(home.root, looking=True) as records:
             facts = vision_facts(records, text, files)
-            seen = snapshot(records)
+            seen = records.snapshot()
     except FileNotFoundError:
         yield SetupFinding("vision", False, f"{home.vision} is missing; write your goals there")
         return

@@ -9,7 +9,6 @@ from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker
 from sisimpur.agents.orchestrator.board.events import Events
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, ReviewFacts
 from sisimpur.agents.orchestrator.board.session import AgentRuns, Session
-from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
 from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.coding import Coding
@@ -132,12 +131,6 @@ class Assembly:
     def _breaker(self) -> CircuitBreaker:
         return CircuitBreaker(self._session.clock, self._records.spending, self._policy.budget.day)
 
-    def _snapshot(self) -> Snapshot:
-        """Where the tasks stand, for whoever shows it."""
-        limits, unapproved = self._policy.attempts.limits, self._records.approvals.waiting
-        facts = BoardFacts(self._records.wanted(), limits, unapproved=unapproved)
-        return load_snapshot(self._records.store, self._records.journal, facts)
-
     @cached_property
     def _protected(self) -> tuple[str, ...]:
         target = self._target
@@ -185,7 +178,7 @@ class Assembly:
             records.plans,
             records.research,
             records.upkeep,
-            self._snapshot,
+            self._records.snapshot,
             records.roadmap,
             records.goal_books,
             lambda day: records.spending.cap_of(day, self._policy.budget.day),
@@ -263,7 +256,7 @@ class Assembly:
             self._records.plans,
             self._target.allow,
         )
-        board, room = lambda: self._snapshot().board, self._goals.capacity_left
+        board, room = lambda: self._records.snapshot().board, self._goals.capacity_left
         return Upkeep(self._proposals, self._roles.upkeep, eyes, board, room, self._session.tell)
 
     # -- work -------------------------------------------------------------------------------------------------
@@ -368,8 +361,8 @@ class Assembly:
     @cached_property
     def _task_books(self) -> TaskBooks:
         records, code = self._records, self._code
-        ended = EndedTasks(records.db)
-        return TaskBooks(records.store, records.journal, ended, records.gates, code.mirror, code.forge, self._snapshot)
+        journal, ended = records.journal, EndedTasks(records.db)
+        return TaskBooks(records.store, journal, ended, records.gates, code.mirror, code.forge, records.snapshot)
 
     @cached_property
     def _money(self) -> MoneyBooks:

@@ -121,3 +121,19 @@ def _checked(task_id: str) -> str:
     if not is_task_id(task_id):
         raise Refused(f"not a task id: {task_id[:80]!r}; use small letters, digits, - _ and . (at most 80)")
     return task_id
+
+
+# --- names of others -----------------------------------------------------------------------------------------
+
+
+def package_name(name: str) -> str:
+    """`Some_Name` and `some-name` are one package."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def is_windows_own(path: str) -> bool:
+    """Whether Windows takes no such path: a device of its own, an end that it drops, a sign that means more there."""
+    return any(
+        part.partition(".")[0].lower() in WINDOWS_DEVICES or part.endswith((".", " ")) or set(part) & set('<>:"|?*\\')
+        for part in path.split("/")
+    )

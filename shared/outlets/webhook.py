@@ -36,15 +36,20 @@ class Webhook:
         return self._url
 
     def take(self, events: Sequence[CloudEvent]) -> None:
-        """See Outlet. Any answer but 200 to 299 is no."""
+        """See Outlet, and post."""
         body = f"[{','.join(event.text for event in events)}]".encode()
         timestamp = str(int(self._clock.now().timestamp()))
         headers = HEADERS | {TIMESTAMP: timestamp, SIGNATURE: signature(self._secret, timestamp, body)}
-        answer = self._http.ask(self._url, HttpCall(headers, 0, self._patience, "POST", {"content": body}))
-        if isinstance(answer, NoAnswer):
-            raise Unavailable(f"it does not answer: {answer.error}")
-        if not 200 <= answer.status < 300:
-            raise Unavailable(f"it answers with {answer.status}")
+        post(self._http, self._url, HttpCall(headers, 0, self._patience, "POST", {"content": body}))
+
+
+def post(http: Http, url: str, call: HttpCall) -> None:
+    """Unavailable: any answer but 200 to 299, or none."""
+    answer = http.ask(url, call)
+    if isinstance(answer, NoAnswer):
+        raise Unavailable(f"it does not answer: {answer.error}")
+    if not 200 <= answer.status < 300:
+        raise Unavailable(f"it answers with {answer.status}")
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

@@ -18,6 +18,7 @@ from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding
 from sisimpur.shared.model.change import PROTECTED, usually_holds_keys
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import Failure, SuiteRun, is_test_file
+from sisimpur.shared.model.naming import package_name
 from sisimpur.shared.model.scope import Scope, judge, matches
 from sisimpur.shared.model.text import ranges
 from sisimpur.shared.sandbox.linter import Lint
@@ -344,7 +345,7 @@ def _is_list(path: str, reach: Reach) -> bool:
 def _outdated(pin: RequirementPin, newer: NewerRelease) -> UpkeepFinding:
     return UpkeepFinding(
         "outdated pin",
-        f"{re.sub(r'[-_.]+', '-', pin.name).lower()} in {pin.path}",
+        f"{package_name(pin.name)} in {pin.path}",
         f"Update {pin.name} to {newer.version} in {pin.path}",
         f"Line {pin.line} of {pin.path} pins {pin.name} to {pin.version}; {newer.version} is the newest final version."
         f" Write =={newer.version} there and change nothing else: extras, markers and remarks of the line stay. {SAME}",

@@ -29,6 +29,7 @@ from sisimpur.agents.qa.runner.suite import PACKAGES, Environment
 from sisimpur.agents.qa.survey.findings import lacking_python
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.shared.model.errors import BrokenSetup, CommandFailed
+from sisimpur.shared.model.naming import package_name
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.repo.mirror import Mirror
@@ -191,7 +192,7 @@ NAMES = re.compile(r"[a-z0-9]+(?:[-_.]+[a-z0-9]+)*")
 
 def undeclared(hooks: Iterable[tuple[str, str]], named: str) -> tuple[str, ...]:
     """Hooks that no package declares which the target's own files name, or which is well known; each in words."""
-    known = {re.sub("[-_.]+", "-", name) for name in NAMES.findall(named.lower())} | set(WELL_KNOWN)
+    known = {*map(package_name, NAMES.findall(named.lower())), *WELL_KNOWN}
     return tuple(
         f"{one_line(what, 200)} of {one_line(who, 100)}, which no file of yours names"
         if who

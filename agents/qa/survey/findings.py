@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from sisimpur.agents.qa.survey.other_suites import suites_not_run
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
 from sisimpur.shared.model.evidence import SuiteRun
+from sisimpur.shared.model.naming import is_windows_own
 from sisimpur.shared.model.text import few, one_line
 
 LAST = 6  # lines of the runner
 LONGEST = 300  # characters of a line
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
 PLACE = re.compile(r"([\w./-]+\.py):(\d+): in |File \"/job/([^\"\n]+)\", line (\d+)")
-RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?|.*[. ]|.*[<>:\"|?*\\].*")  # by Windows
 AT_LEAST = re.compile(r"(?:>=|\^|~=?)\s*3\.(\d+)|^3\.(\d+)")
 AT_MOST = re.compile(r"(<=|<|~|==)\s*3\.(\d+)")  # `~=3.9` has no end below 4
 PACKAGES = {  # that are called otherwise than what is imported
@@ -82,10 +82,8 @@ def not_everywhere(paths: Iterable[str]) -> Iterator[str]:
     twice = [few(same, LAST, " and ") for same in alike.values() if len(same) > 1]
     if twice:
         yield f"{few(twice, LAST, '; ')}: one file where capitals do not count (macOS, Windows)"
-    every = (path for same in alike.values() for path in same)
-    reserved = [path for path in every if any(map(RESERVED.fullmatch, path.split("/")))]
-    if reserved:
-        yield f"{few(sorted(reserved), LAST)}: Windows takes no such name"
+    if reserved := sorted(path for same in alike.values() for path in same if is_windows_own(path)):
+        yield f"{few(reserved, LAST)}: Windows takes no such name"
 
 
 def lacking_python(survey: TargetSurvey, minor: int) -> int:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sisimpur.shared.model.naming import package_name
+
 Read = Callable[[str], str]  # a file's text; empty: there is none
 
 WANTED = ("test", "tests", "testing", "dev")  # extras and groups
@@ -22,11 +24,6 @@ FACTORED = re.compile(r"[\w{},!-]+: ")  # a line of tox for some of its environm
 NAME = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
 FIRST = re.compile(r"[A-Za-z0-9][\w.-]*")
 INSTALLS = re.compile(r"session\.install\(([^()]*)\)")
-
-
-def compared(name: str) -> str:
-    """`Some_Name` and `some-name` are one package."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def toml(text: str) -> dict[str, Any]:
@@ -135,7 +132,7 @@ class Manifests:
         found = (
             found or self.setup_cfg.get("metadata", {}).get("name") or "".join(NAME.findall(self.read("setup.py"))[:1])
         )
-        return compared(found) if isinstance(found, str) else ""
+        return package_name(found) if isinstance(found, str) else ""
 
     def names(self, files: Iterable[str]) -> frozenset[str]:
         """Packages that it, or one of these files of pip's, asks for in any way, as `name` has them."""
@@ -145,7 +142,7 @@ class Manifests:
         lines += [line for file in files for line in self.read(file).splitlines()]
         groups = (within(one, "dependencies") for one in table(self.tool, "poetry", "group").values())
         lines += [name for listed in (table(self.tool, "poetry", "dependencies"), *groups) for name in listed or ()]
-        return frozenset(compared(found[0]) for line in lines if (found := FIRST.match(line.strip())))
+        return frozenset(package_name(found[0]) for line in lines if (found := FIRST.match(line.strip())))
 
     def by_runners(self) -> tuple[str, ...]:
         """What tox and nox install for their tests: asked where nothing else says what tests need."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from sisimpur.shared.model.change import DEPENDENCIES
 from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Evidence, Problem
+from sisimpur.shared.model.naming import package_name
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.text import few
 
@@ -109,7 +110,7 @@ def _listed(text: str) -> tuple[Counter[str], Listed]:
         if read is None:
             rest.update([words] if words else [])
         else:
-            name = _name(read["name"]) + re.sub(r"\s", "", read["extras"] or "")
+            name = package_name(read["name"]) + re.sub(r"\s", "", read["extras"] or "")
             rest[f"{name}{' '.join((read['rest'] or '').split())}"] += 1
             found[name] = read["version"].strip()
     return rest, found
@@ -169,7 +170,7 @@ def _locked(text: str) -> list[dict[str, Any]]:
 def _versions(packages: list[dict[str, Any]]) -> Listed:
     found: dict[str, list[str]] = {}
     for one in packages:
-        found.setdefault(_name(str(one.get("name"))), []).append(str(one.get("version", "")))
+        found.setdefault(package_name(str(one.get("name"))), []).append(str(one.get("version", "")))
     return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
 
 
@@ -185,10 +186,6 @@ def _toml(text: str) -> Any:
 
 
 # --- words ----------------------------------------------------------------------------------------------------
-
-
-def _name(text: str) -> str:
-    return re.sub(r"[-_.]+", "-", text).lower()
 
 
 def _plain(version: str) -> str:

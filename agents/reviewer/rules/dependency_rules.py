@@ -11,6 +11,7 @@ from typing import Any
 
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
+from sisimpur.shared.model.naming import package_name
 from sisimpur.shared.model.scope import matches
 
 RULE = "new dependency"
@@ -57,14 +58,14 @@ def _requirements(file: ChangedFile) -> Iterator[Finding]:
         name = NAME.match(text)
         if ELSEWHERE.search(text.split("#")[0] if not text.lstrip().startswith("#") else ""):
             yield file.finding(number, Severity.MEDIUM, RULE, "code from somewhere else than the package index")
-        elif name and normal(name[1]) not in known:
-            known.add(normal(name[1]))
+        elif name and package_name(name[1]) not in known:
+            known.add(package_name(name[1]))
             yield _new(file, number, name[1])
 
 
 def required(text: str) -> set[str]:
     """The names that a list of requirements begins its lines with."""
-    return {normal(found[1]) for line in text.splitlines() if (found := NAME.match(line))}
+    return {package_name(found[1]) for line in text.splitlines() if (found := NAME.match(line))}
 
 
 def _new(file: ChangedFile, line: int, name: str) -> Finding:
@@ -87,20 +88,16 @@ def _names(data: dict[str, Any]) -> Iterator[str]:
     lists = [project.get("dependencies", []), data.get("build-system", {}).get("requires", [])]
     lists += [*project.get("optional-dependencies", {}).values(), *data.get("dependency-groups", {}).values()]
     for listed in lists:
-        yield from (normal(found[1]) for one in listed if isinstance(one, str) and (found := NAME.match(one)))
+        yield from (package_name(found[1]) for one in listed if isinstance(one, str) and (found := NAME.match(one)))
     tables = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "packages", "dev-packages")
     for table in (*(data.get(name, {}) for name in tables), poetry.get("dependencies", {})):
-        yield from map(normal, table)
+        yield from map(package_name, table)
     yield from ({"preinstall", "install", "postinstall", "prepare"} & set(data.get("scripts", {})))
-
-
-def normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def close_to_well_known(name: str) -> str | None:
     """The well-known name that this one is a letter away from: changed, added, left out, or two swapped."""
-    name = normal(name)
+    name = package_name(name)
     if name in WELL_KNOWN:
         return None
     return next((known for known in sorted(WELL_KNOWN) if len(known) > 3 and _one_letter_apart(name, known)), None)
@@ -172,7 +169,7 @@ class _ImportPlaces:
         python = [path for path in case.tracked if path.endswith(".py")]
         near = {path.rpartition("/")[0] for path in python if is_test_file(path) or path.endswith("manage.py")}
         self.roots = {*ROOTS, *near, *self._configured()}
-        self._declared = {normal(name) for name in self._names_declared()}
+        self._declared = {package_name(name) for name in self._names_declared()}
 
     def _configured(self) -> Iterator[str]:
         for path in CONFIGURED:
@@ -190,13 +187,13 @@ class _ImportPlaces:
         """Whose the name is; empty: nobody's. What tests alone import, and nobody knows, may be what they ask for."""
         if name in sys.stdlib_module_names:
             return "Python's own"
-        if normal(name) in self._declared:
+        if package_name(name) in self._declared:
             return "the package of this name"
         product = [one for one in self._before if one.endswith(".py") and not is_test_file(one)]
         own = [one for one in product if _imported_as(one, self._before) in {(root, name) for root in self.roots}]
         if own:
             return next((one for one in sorted(own) if one in self._case.tracked), "")
-        is_known = name in TOOLS_OF_TESTS or normal(name) in WELL_KNOWN or name.startswith("pytest_")
+        is_known = name in TOOLS_OF_TESTS or package_name(name) in WELL_KNOWN or name.startswith("pytest_")
         asking = [one for one in self._before if one.endswith(".py")] if is_known else product
         return "what is imported so far" if name in self._imported(asking) else ""
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
-from sisimpur.agents.reviewer.rules.dependency_rules import RULE, close_to_well_known, declared, normal, required
+from sisimpur.agents.reviewer.rules.dependency_rules import RULE, close_to_well_known, declared, required
 from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.model.naming import package_name
 
 TEXTS = ("*.md", "*.markdown", "*.mdx", "*.rst", "*.adoc", "*.txt", "*.html", "README*", "INSTALL*")
 PROJECTS = ("pyproject.toml", "package.json", "Pipfile", "setup.cfg", "setup.py")
 LISTS = ("requirements*.txt", "requirements*.in", "constraints*.txt")
+NAMED = re.compile(r"""^[\s{,]*["']?name["']?\s*[=:]\s*["']?([\w.@/-]+)""", re.MULTILINE)
 MOST_READ = 40  # project files
 LONGEST = 2_000  # characters of a command
 COMMAND = re.compile(
@@ -62,7 +64,7 @@ def findings(case: Case) -> Iterator[Finding]:
                 if ELSEWHERE.search(name):
                     if name not in before:
                         yield _finding(file, number, "tells people to install from somewhere else than the index")
-                elif normal(name) not in known:
+                elif package_name(name) not in known:
                     twin = close_to_well_known(name)
                     warning = f"; it is one letter away from {twin}: is that what is meant?" if twin else ""
                     yield _finding(file, number, f"tells people to install {name[:60]}, which is new here{warning}")
@@ -131,11 +133,9 @@ def _known(case: Case, before: str) -> frozenset[str]:
     for path in paths:
         text = case.read(path) or ""
         names |= declared(path, text) | required(text) if not path.endswith(".py") else set()
-        names |= {
-            normal(found) for found in re.findall(r"""^[\s{,]*["']?name["']?\s*[=:]\s*["']?([\w.@/-]+)""", text, re.M)
-        }
+        names |= {*map(package_name, NAMED.findall(text))}
     for line in before.replace("\\\n", " ").splitlines():
-        names |= {normal(name) for name in _asked(line)}
+        names |= {package_name(name) for name in _asked(line)}
     return frozenset(names)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.evidence import Finding, Severity
-from sisimpur.shared.model.naming import WINDOWS_DEVICES
+from sisimpur.shared.model.naming import is_windows_own
 from sisimpur.shared.model.scope import is_plain_path, matches
 from sisimpur.shared.model.text import another_coding, unseen
 from sisimpur.shared.system.outgoing import Outgoing
@@ -81,9 +81,8 @@ def _path(file: ChangedFile, case: Case, outgoing: Outgoing) -> Iterator[Finding
 
 def _elsewhere(path: str, tracked: frozenset[str]) -> str:
     """Why Windows or macOS cannot keep a new file; empty: they can."""
-    parts = path.split("/")
-    if any(part.partition(".")[0].lower() in WINDOWS_DEVICES or part.endswith((".", " ")) for part in parts):
-        return "Windows keeps this name for itself"
+    if is_windows_own(path):
+        return "Windows takes no such name"
     folded = path.casefold()
     same = sorted(other for other in tracked if other != path and other.casefold() == folded)
     return f"on Windows and macOS this is the same file as {same[0]}" if same else ""

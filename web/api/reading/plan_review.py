@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.plan_approval import mark_of, waits
-from sisimpur.cli.views.tasks import snapshot
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import Card
+from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.money.token_budget import as_dollars
 
 
 def plan_review(records: Records) -> dict[str, Any]:
     """The plan that waits: its tasks by day, cost and mark. `mark`: empty: none waits. It is what a ruling names."""
-    seen = snapshot(records, frozenset())
+    seen = records.snapshot(frozenset())
     found = waits(seen.board)
     lasts = timedelta(records.settings.policy.approve.rule.days)
     by_day: dict[str, list[Card]] = {}
@@ -42,24 +42,13 @@ def _day(records: Records, day: str, cards: list[Card]) -> dict[str, Any]:
 
 
 def _task(card: Card, why: str) -> dict[str, Any]:
-    spec = card.spec
-    if spec is None:
-        return {
-            "id": card.id,
-            "title": "",
-            "text": "",
-            "goal": "",
-            "priority": "",
-            "files": [],
-            "after": [],
-            "why": why,
-        }
+    spec = card.spec or TaskSpec(card.id, "", "")  # its file cannot be read
     return {
         "id": card.id,
         "title": spec.title,
         "text": "\n".join((spec.description, *(f"- {one}" for one in spec.acceptance))),
         "goal": spec.goal_id,
-        "priority": spec.priority.value,
+        "priority": spec.priority.value if card.spec else "",
         "files": [*spec.files, *spec.new_files],
         "after": list(spec.depends_on),
         "why": why,

@@ -11,7 +11,7 @@ from sisimpur.cli.views.deploys import configured, deploy_facts
 from sisimpur.cli.views.pulls import pulls
 from sisimpur.cli.views.roadmap import laid_out, roadmap_facts
 from sisimpur.cli.views.status import status_facts
-from sisimpur.cli.views.tasks import snapshot, task_rows
+from sisimpur.cli.views.tasks import task_rows
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import Vision
@@ -78,7 +78,7 @@ def tasks(records: Records, wanted: Mapping[str, str], after: str, most: int) ->
     ids = sorted((id_ for at, names in folders if state in ("", at) for id_ in names), reverse=True)
     ids = [id_ for id_ in ids if not after or id_ < after]
     shown = frozenset(ids if goal else ids[: most + 1])
-    rows = {row["id"]: row for row in task_rows(snapshot(records, shown), records) if goal in ("", row["goal"])}
+    rows = {row["id"]: row for row in task_rows(records.snapshot(shown), records) if goal in ("", row["goal"])}
     if goal:
         ids = [id_ for id_ in ids if id_ in rows]
     return [rows[id_] for id_ in ids[:most] if id_ in rows], ids[most - 1] if len(ids) > most else ""
