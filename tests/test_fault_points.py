@@ -36,6 +36,7 @@ VERBS = {"post", "put", "patch", "delete", "send", "request", "stream", "write",
 REQUESTS = {
     "": {"requestJson", "handle_request", "handle_async_request", "notify", "urlopen"},
     "_http": {"ask"},
+    "http": {"ask"},
     **dict.fromkeys(("client", "_client", "_team", "line"), VERBS),
     "messages": {"create", "stream"},
 }
@@ -228,7 +229,6 @@ EXEMPT: Mapping[str, str] = {
     "shared/money/meter/upstream": "MeteredCall passes llm.reserve before it and llm.sent after it",
     "shared/outlets/event_file": "Relay passes outlet.sending before it and outlet.sent after it",
     "shared/outlets/webhook": "Relay passes outlet.sending before it and outlet.sent after it",
-    "shared/outlets/otlp": "Relay passes outlet.sending before it and outlet.sent after it",
     "shared/notify/apprise_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/notify/discord_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",

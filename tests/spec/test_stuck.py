@@ -50,7 +50,7 @@ def test_a_change_is_waited_for_until_it_is_there_and_a_turn_until_it_is_over(
 @pytest.mark.parametrize(("kind", "told"), [*product(KINDS, ["", "the reviewer asks you: a question"])])
 def test_a_turn_ends_when_the_owner_is_asked_and_a_change_is_still_waited_for(kind: str, told: str) -> None:
     """Else one question in the morning would keep all that changes the same file of tests from being begun."""
-    waiting, last = card("a", **{kind: ("b",)}), card("c", after=("a",))
+    waiting, last = card("a", State.BACKLOG, (), **{kind: ("b",)}), card("c", after=("a",))
     at_the_gate = ReviewState("c1", "s1", is_current=True, in_full_box=True, in_budget=True, told=told)
     board = Board((waiting, last, replace(card("b", State.IN_REVIEW), submission=at_the_gate)))
     assert bool(waits_for(waiting, board)) == (kind == "depends_on" or not told)
