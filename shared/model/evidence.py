@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal, Protocol
 
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.model.text import one_line, ranges
+from sisimpur.shared.model.text import one_line, ranges, sha256_of
 from sisimpur.shared.model.work import Choice
 
 # --- tests ----------------------------------------------------------------------------------------------------
@@ -275,7 +274,7 @@ class Finding:
         words = "\0".join(
             (self.path, self.source, self.rule, " ".join(self.quote.split()), *filter(None, (self.rest,)))
         )
-        return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return sha256_of(words)[:16]
 
     def is_named_in(self, words: str) -> bool:
         """Say whether somebody's words are about it: its place, what stands there, or its rule."""
@@ -318,7 +317,7 @@ class Answers:
     def digest(self) -> str:
         """Empty: nobody has answered what was found. The owner's words are of the attempt that they came before."""
         words = repr((self.coder, sorted(self.over))) if self.coder or self.over else ""
-        return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16] if words else ""
+        return sha256_of(words)[:16] if words else ""
 
 
 NOBODY = Answers()

@@ -7,7 +7,6 @@ tasks as they lie in the folders, beside what history says of them.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.schedule import back_off
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.model.work import Goal, Policy, TaskSpec
 
 if TYPE_CHECKING:  # who looks at the board loads no evidence
@@ -272,7 +272,7 @@ def _goes_on(card: Card) -> bool:
 def wording(goal: Goal) -> str:
     """A goal's text as a short digest: a task and a question belong to one wording."""
     text = "\0".join((goal.title, *goal.details))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return sha256_of(text)[:16]
 
 
 Worded = tuple[str, str]  # a goal's id and its wording

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from sisimpur.shared.model.text import sha256_of
 
 SHORTEST_QUOTE = 12  # characters, once they are compared: less stands in every text
 LONGEST_QUOTE = 600
@@ -97,7 +98,7 @@ class NotRead:
 def inquiry(text: str, goal_id: str = "") -> Inquiry:
     """Make an inquiry. Its id follows its words: reworded, it is another question."""
     words = " ".join(text.split())
-    digest = hashlib.sha256(f"{goal_id}\n{words.casefold()}".encode()).hexdigest()
+    digest = sha256_of(f"{goal_id}\n{words.casefold()}")
     return Inquiry(f"r-{digest[:8]}", words, goal_id)
 
 

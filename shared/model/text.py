@@ -7,6 +7,7 @@ where code begins and ends is a matter of opinion between parsers.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import signal
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -326,3 +327,8 @@ def another_coding(text: str) -> tuple[int, str] | None:
     """(line, coding) by which Python reads another program than is to be seen: code in a comment, to begin with."""
     lines = enumerate(map(coding_of, python_lines(text)[:2]), 1)
     return next(((number, coding) for number, coding in lines if not PLAIN_CODING.fullmatch(coding)), None)
+
+
+def sha256_of(text: str) -> str:
+    """Of any text, also of one from outside that holds half a character."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+from sisimpur.shared.model.text import sha256_of
 
 
 class Choice(StrEnum):
@@ -236,7 +237,7 @@ class TaskSpec:
         """Digest of what is wanted and what may be touched; not of when, after what, and how hard it is."""
         lists = (self.files, self.new_files, self.acceptance, self.guards, self.changes_tests)
         words = [" ".join(text.split()) for text in (self.title, self.description, self.kind, self.goal_id)]
-        return hashlib.sha256(repr((words, lists)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return sha256_of(repr((words, lists)))[:16]
 
 
 @dataclass(frozen=True)

@@ -400,3 +400,7 @@ def test_nothing_in_a_note_acts_on_whoever_shows_it() -> None:
 def test_each_question_has_a_note_of_its_own_whose_name_is_harmless() -> None:
     one, other = Inquiry("r-1", "../../etc/passwd?"), Inquiry("r-2", "??? রেডিস")
     assert name_of(one) == "etc-passwd-1" and name_of(other) == "redisa-2"
+
+
+def test_half_a_character_in_the_owners_words_is_no_obstacle() -> None:
+    assert inquiry("which \ud800 database?").id != inquiry("which database?").id

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 
 from sisimpur.shared.config.settings_policy import PlanRule
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.model.work import DailyPlan
 from sisimpur.shared.store.task_records import TaskRecord
 
@@ -72,4 +72,4 @@ def unapproved(board: Board) -> tuple[str, ...]:
 def mark_of(board: Board) -> str:
     """A digest of what waits, each task in all its words: who says yes to it says to which. Empty: none waits."""
     found = [repr((card.id, card.spec)) for card in waits(board)]
-    return sha256("\n".join(found).encode("utf-8", "surrogatepass")).hexdigest()[:MARK] if found else ""
+    return sha256_of("\n".join(found))[:MARK] if found else ""

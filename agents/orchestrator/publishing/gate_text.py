@@ -5,7 +5,6 @@ Whatever tests printed or models said is quoted; it is data for whoever reads it
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -28,7 +27,7 @@ from sisimpur.shared.model.evidence import (
     Verdict,
 )
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.model.text import bullets, ranges
+from sisimpur.shared.model.text import bullets, ranges, sha256_of
 from sisimpur.shared.model.work import TaskSpec
 
 MOST = 10  # failures that are shown one by one; twice as many remarks
@@ -77,7 +76,7 @@ def logged(reviewed: Reviewed) -> dict[str, object]:
 
 
 def digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return sha256_of(text)[:12]
 
 
 # --- for the pull request ------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ no reader takes for a part of the task.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from typing import Literal
 from sisimpur.shared.config.settings_policy import UpkeepRules
 from sisimpur.shared.model.lifecycle import OPEN, Board, State, waits_for
 from sisimpur.shared.model.naming import is_upkeep, upkeep_task
-from sisimpur.shared.model.text import defuse, printable, shortened
+from sisimpur.shared.model.text import defuse, printable, sha256_of, shortened
 from sisimpur.shared.model.work import Difficulty, Goal, Priority, TaskSpec, Vision
 from sisimpur.shared.money.token_budget import amount
 
@@ -168,7 +167,7 @@ def proposal(
 
 def goal(finding: UpkeepFinding) -> Goal:
     """The same finding on another day has the same id; no line of VISION.md and no issue has one like it."""
-    digest = hashlib.sha256(f"{finding.kind}\0{finding.subject}".encode("utf-8", "surrogatepass")).hexdigest()
+    digest = sha256_of(f"{finding.kind}\0{finding.subject}")
     return Goal(PREFIX + digest[:6], _title(finding), priority=Priority.LOW, proposed_by=PROPOSER)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sisimpur.shared.model.lifecycle import wording
-from sisimpur.shared.model.text import visible
+from sisimpur.shared.model.text import sha256_of, visible
 from sisimpur.shared.model.work import Goal, Remark, Vision
 
 BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
@@ -88,7 +87,7 @@ def _new_id(goal: Goal, prefix: str, used: set[str]) -> str:
 
 def _id(prefix: str, words: str, number: int = 0) -> str:
     text = f"{words}\0{number}" if number else words
-    return prefix + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return prefix + sha256_of(text)[:6]
 
 
 def note_id(note: Remark) -> str:

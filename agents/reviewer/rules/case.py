@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +11,7 @@ from functools import cached_property
 
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.repo.file_parts import Function, parse, span
 
 LONGEST_QUOTE = 200
@@ -69,7 +69,7 @@ class ChangedFile:
         """Make a finding of a rule about this line; 0: about the file."""
         quote = self.lines[line - 1].strip()[:LONGEST_QUOTE] if 0 < line <= len(self.lines) else ""
         is_whole = " ".join(quote.split()) == (words := self.words(line))
-        rest = "" if is_whole or not quote else hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        rest = "" if is_whole or not quote else sha256_of(words)[:16]
         return Finding(self.path, line, severity, "rule", rule, text, quote, rest)
 
     def words(self, line: int) -> str:

@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.web.api.acting.order_bodies import (
     AnswerBody,
     CapBody,
@@ -144,7 +144,7 @@ class BoardActions:
 
     def once(self, key: str, asked: str, do: Callable[[Records], BoardAnswer]) -> Response:
         """What was refused may be asked again under its key; what was done is only told again."""
-        digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = sha256_of(asked)
         with self.lock, self.home.open(looking=False) as records:
             book = BoardOrders(records.db)
             known = book.answered(key, digest)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import count
 
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.store.task_store import MAX_TASK, parse
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import read_text, write_text
@@ -21,7 +21,7 @@ from sisimpur.web.api.base.board_home import without_keys
 
 def file_tag(text: str) -> str:
     """Return the ETag of a text as it lies there."""
-    return f'"{sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}"'
+    return f'"{sha256_of(text)}"'
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import sha256
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -12,6 +11,7 @@ from starlette.exceptions import HTTPException
 from sisimpur.cli.app import keep_trace
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.shared.model.errors import TeamError, Unavailable
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.guard import PROBLEM, problem
 
@@ -19,7 +19,7 @@ API = "/api/v1"
 
 
 def etag(text: str) -> str:
-    return f'"{sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
+    return f'"{sha256_of(text)[:32]}"'
 
 
 def answered(text: str, known: str = "") -> Response:

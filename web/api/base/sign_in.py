@@ -6,8 +6,8 @@ import secrets
 import sqlite3
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.store.database import Database
 from sisimpur.web.api.base.rights import Role
 
@@ -76,7 +76,7 @@ class BoardKeys:
             old = (_utc(now), _idle(now))
             db.execute("delete from board_keys where until < ? or (kind = 'session' and seen < ?)", old)
             sql = "delete from board_keys where digest = ? and kind = 'link' returning role"
-            used = db.execute(sql, (_digest(code),)).fetchall()
+            used = db.execute(sql, (sha256_of(code),)).fetchall()
             if not used:
                 return ""
             _keep(db, token, ("session", used[0]["role"], ""), now, now + LONGEST)
@@ -93,12 +93,12 @@ class BoardKeys:
             return None
         if row["seen"] < _utc(now - SEEN_EACH):
             with self._db.transaction() as db:
-                db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), _digest(token)))
+                db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), sha256_of(token)))
         return SignedIn(row["digest"][:NAMED], Role(row["role"]), row["name"], token)
 
     def _row(self, token: str, now: datetime) -> sqlite3.Row | None:
         sql = f"select digest, role, name, seen from board_keys where digest = ? and {IN_USE}"  # noqa: S608 (our words)
-        return self._db.row(sql, (_digest(token), _utc(now), _idle(now)))
+        return self._db.row(sql, (sha256_of(token), _utc(now), _idle(now)))
 
     def sessions(self, now: datetime) -> list[BoardSession]:
         """Return those that would be let in now, and keys, the last used one first."""
@@ -116,7 +116,7 @@ class BoardKeys:
 
     def sign_out(self, token: str) -> None:
         with self._db.transaction() as db:
-            db.execute("delete from board_keys where digest = ?", (_digest(token),))
+            db.execute("delete from board_keys where digest = ?", (sha256_of(token),))
 
 
 @dataclass(frozen=True)
@@ -151,17 +151,13 @@ class BoardOrders:
 
 def named(key: str) -> str:
     """Return what a session or a key is called where its text may not stand."""
-    return _digest(key)[:NAMED]
+    return sha256_of(key)[:NAMED]
 
 
 def _keep(db: sqlite3.Connection, text: str, what: tuple[str, str, str], now: datetime, until: datetime) -> None:
     """`what`: kind, role, name."""
     sql = "insert into board_keys (digest, kind, role, name, made, seen, until) values (?, ?, ?, ?, ?, ?, ?)"
-    db.execute(sql, (_digest(text), *what, _utc(now), _utc(now), _utc(until)))
-
-
-def _digest(key: str) -> str:
-    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    db.execute(sql, (sha256_of(text), *what, _utc(now), _utc(now), _utc(until)))
 
 
 def _utc(now: datetime) -> str:

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 
@@ -25,6 +24,7 @@ from starlette.types import Receive, Scope, Send
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.lifecycle import FOLDERS, State
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.sign_in import BoardKeys
@@ -95,17 +95,17 @@ class NewsDesk:
     def join(self, key: str, heard: int | None) -> NewsTeller:
         """`heard`: the number of the last news, if any. What is told begins there, or now."""
         with self._lock:
-            if self._lines.total() >= MOST_LINES or self._lines[_digest(key)] >= MOST_OF_ONE:
+            if self._lines.total() >= MOST_LINES or self._lines[sha256_of(key)] >= MOST_OF_ONE:
                 raise HTTPException(429, "too many pages listen; close one")
             if self._records is None:
                 self._records = self._open.enter_context(self.home.open())
             newest = self._records.audit.newest()
-            self._lines[_digest(key)] += 1
+            self._lines[sha256_of(key)] += 1
             return NewsTeller(self._records, key, newest if heard is None else heard)
 
     def leave(self, key: str) -> None:
         with self._lock:
-            self._lines[_digest(key)] -= 1
+            self._lines[sha256_of(key)] -= 1
             self._lines += Counter()  # forgets whom it counts no more
             if not self._lines:
                 self._open.close()
@@ -200,7 +200,3 @@ class NewsLine(Response):
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def _digest(key: str) -> str:
-    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
