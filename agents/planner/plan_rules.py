@@ -19,7 +19,7 @@ from sisimpur.agents.planner.task_spec import (
 )
 from sisimpur.shared.model.change import why_owner
 from sisimpur.shared.model.evidence import is_test_file
-from sisimpur.shared.model.scope import is_plain_path, matches
+from sisimpur.shared.model.scope import is_plain_path, matches, permits
 from sisimpur.shared.model.text import few, one_line
 from sisimpur.shared.model.work import Goal, PlanOrder, TaskSpec
 
@@ -142,7 +142,7 @@ def _forbidden(path: str, order: PlanOrder) -> str | None:
     for guard in order.guards:
         if pattern := matches(path, guard.patterns):
             return f'{path} must not be touched ({pattern}): the owner\'s note says "{one_line(guard.note, 200)}"'
-    if not matches(path, order.allow):
+    if not permits(path, order.allow):
         return f"{path} lies outside of what tasks may touch ({', '.join(order.allow)})"
     return None
 
@@ -204,7 +204,7 @@ def parking(order: PlanOrder, paths: Iterable[str]) -> tuple[str, ...]:
     """A line for each kind of file that makes a task wait for the owner, with those that are there."""
     found: dict[str, list[str]] = {}
     for path in sorted(paths, key=lambda path: (path.count("/"), path)):
-        if matches(path, order.allow) and not matches(path, order.patterns):
+        if permits(path, order.allow) and not matches(path, order.patterns):
             found.setdefault(why_owner(path, order.protected), []).append(path)
     found.pop("", None)
     return tuple(f"{kind}: {few(same, MOST_PARKING)}" for kind, same in sorted(found.items()))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, Protocol
 
-from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.scope import matches, permits
 from sisimpur.shared.model.text import one_line, ranges, sha256_of
 from sisimpur.shared.model.work import Choice
 
@@ -36,7 +36,7 @@ CONFIGURATION = (
 
 
 def is_test_file(path: str) -> bool:
-    return bool(matches(path, TEST_FILES))
+    return permits(path, TEST_FILES)
 
 
 def configures_tests(path: str) -> bool:
