@@ -143,7 +143,7 @@ def test_what_waits_is_told_with_its_risk_where_the_owner_looks(parked: Stage) -
     """`prs`, `show` and the pull request name why it waits, the tests that show it, and the lines that none runs."""
     whole, listed = typed(parked, show, id=ID), typed(parked, prs)
     for text in (whole, listed):
-        assert "waits for you: it changes settings.py" in text
+        assert "waits for you: it changes settings.py" in " ".join(text.split())
         assert "not seen: " in text
     assert "fails without the change, passes with it: tests/test_app.py" in whole
     assert whole.index("b/tests/test_app.py") < whole.index("b/app.py"), "the test's difference comes first"
