@@ -7,7 +7,6 @@ where code begins and ends is a matter of opinion between parsers.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import signal
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -331,4 +330,6 @@ def another_coding(text: str) -> tuple[int, str] | None:
 
 def sha256_of(text: str) -> str:
     """Of any text, also of one from outside that holds half a character."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    from hashlib import sha256  # not every command needs it
+
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -177,8 +177,11 @@ def below(pid: str) -> Iterator[str]:
 
 
 def sockets(pid: str) -> set[str]:
-    links = [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
-    return {link[8:-1] for link in links if link.startswith("socket:")}
+    found = set()
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # it was closed in between
+            found.add(os.readlink(f"/proc/{pid}/fd/{name}"))
+    return {link[8:-1] for link in found if link.startswith("socket:")}
 
 
 def test_its_files_are_shown_and_its_data_is_kept_from_version_to_version(site: Site) -> None:
