@@ -23,6 +23,7 @@ OWN = (
     "\n- call the bank\n",
     "\n### Week of 28 December 2026\n\n- my own\n  - with a note\n\n",
     "\n## Ideas\n\nSome words.\n",
+    *(f"\nSome words{end}that go on.\n\n" for end in "\u2028\x85\x0b\x0c\x1c"),  # to Markdown no ends of lines
     "\n## January 2027\n\n### Week of 11 January\n\n",
     "\n<!-- hidden\n- [ ] no goal `g-aaaaaa`\n-->\n",
 )
@@ -83,3 +84,8 @@ def test_its_notes_go_with_it_and_a_goal_that_is_not_there_is_not_moved() -> Non
 def test_what_is_moved_there_and_back_is_the_same_words() -> None:
     home = sheet(TEXT).goals[C].place
     assert sorted(put(put(TEXT, C, LATER), C, home).split()) == sorted(TEXT.split())
+
+
+@given(st.sampled_from(GOALS), st.sampled_from([*WEEKS, LATER]))
+def test_lines_of_windows_stay_such(goal: str, place: str) -> None:
+    assert put(TEXT.replace("\n", "\r\n"), goal, place) == put(TEXT, goal, place).replace("\n", "\r\n")

@@ -10,6 +10,7 @@ from datetime import date
 
 from sisimpur.agents.orchestrator.roadmap.roadmap import LATER
 from sisimpur.agents.orchestrator.roadmap.roadmap_file import MONTHS, OTHER, TOP, bullet_at, entered
+from sisimpur.shared.model.text import PYTHON_LINE_END
 from sisimpur.shared.model.work import MarkdownLine
 
 
@@ -18,7 +19,8 @@ def moved(text: str, outline: Sequence[MarkdownLine], goal: str, place: str, tod
 
     It comes last in its new place. A heading that is missing is written, before the weeks that come later.
     """
-    lines = text.splitlines()
+    *lines, rest = PYTHON_LINE_END.split(text)  # Markdown's, too; str.splitlines knows more
+    lines += [rest] if rest else []
     begin = next(
         (line.line - 1 for line in outline if line.kind == "bullet" and bullet_at("", line.text).goal == goal), -1
     )
@@ -34,7 +36,8 @@ def moved(text: str, outline: Sequence[MarkdownLine], goal: str, place: str, tod
     kept = [(number, line) for number, line in enumerate(lines) if not begin <= number < end]
     before = [line for number, line in kept if number < at]
     after = [line for number, line in kept if number >= at]
-    return "\n".join((*_joined(before, [*new, *bullet], bool(new)), *after)) + "\n"
+    end_of_line = "\r\n" if "\r\n" in text else "\n"
+    return "".join(f"{line}{end_of_line}" for line in (*_joined(before, [*new, *bullet], bool(new)), *after))
 
 
 def _end(lines: Sequence[str], begin: int, own: set[int]) -> int:
