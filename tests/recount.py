@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +106,7 @@ class Book:
 
     path: str
     day: str
-    is_older: bool = False  # its page was written before a report told the week's money, the month, and effects
+    is_older: bool = False  # its page was written before a report told the week's money, the month, and effects, in rounded sums
     tasks: dict[str, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -115,6 +115,10 @@ class Book:
             if task.events:
                 self.tasks[task.id] = task
         self._look_who_is_stuck()
+
+    def dollars(self, nano: float) -> str:
+        """An older page cut what it said, where one of today rounds."""
+        return dollars(nano, self.is_older)
 
     def rows(self, sql: str, *values: object) -> list[Row]:
         with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as db:
@@ -318,10 +322,11 @@ def minutes(attempts: Sequence[Row], runs: Iterable[Row]) -> float:
     return sum((moment(run["ended_at"]) - moment(run["started_at"])).total_seconds() for run in whole) / 60
 
 
-def dollars(nano: float) -> str:
-    whole, rest = divmod(round(nano), 10**9)
-    decimals = f"{rest:09d}"
-    return f"${whole}.{decimals[:4] if 0 < nano < 10**8 else decimals[:2]}"
+def dollars(nano: float, is_cut: bool) -> str:
+    places = 4 if 0 < nano < 10**8 else 2
+    step = 10 ** (9 - places)
+    whole, decimals = divmod((round(nano) + (0 if is_cut else step // 2)) // step, 10**places)
+    return f"${whole}.{decimals:0{places}d}"
 
 
 def many(number: int, one: str, more: str = "") -> str:
@@ -467,7 +472,7 @@ def title(book: Book, line: str) -> Wrong:
     words = [word for count, word in counts if count]
     is_idle = not (book.spent(book.day) or planned(book) or any(task.is_of_the_day for task in book.told))
     words = ["nothing to do", *words] if is_idle and not book.troubles else words
-    spent = f"{dollars(book.spent(book.day))} of {dollars(book.cap('day'))} spent"
+    spent = f"{book.dollars(book.spent(book.day))} of {book.dollars(book.cap('day'))} spent"
     yield from same(line, f"# {book.day}: {', '.join([*(words or ['at work']), spent])}")
 
 
@@ -493,7 +498,7 @@ def asked(book: Book, lines: Sequence[str]) -> Wrong:
         elif other := OTHER.fullmatch(line):
             task = book.tasks.get(other[2])
             whose = "proposed by the team" if PROPOSED.fullmatch(other[2]) else "without a goal"
-            told = f"{task.fate} {dollars(task.cost)}" if task else f"{other[3]} $0.00"  # a file that nobody can read
+            told = f"{task.fate} {book.dollars(task.cost)}" if task else f"{other[3]} $0.00"  # a file that nobody can read
             yield from same(f"{other[1]} {other[3]} {other[4]}", f"{whose} {told}")
             others += [] if task else [Task(other[2], ("", ""), "", (), ())]
         elif not (MORE.fullmatch(line) or BEFORE.fullmatch(line)):
@@ -506,7 +511,7 @@ def _goal(book: Book, line: str, goal: Row) -> Wrong:
     fates = Counter(task.fate for task in tasks)
     told = ", ".join(f"{count} {fate}" if len(tasks) > 1 else fate for fate, count in fates.items())
     cost, of_day = sum(task.cost for task in tasks), sum(task.cost_of_day for task in tasks)
-    whole, part = f"; {dollars(cost)} so far" * bool(cost), f", {dollars(of_day)} of it on this day" * bool(of_day)
+    whole, part = f"; {book.dollars(cost)} so far" * bool(cost), f", {book.dollars(of_day)} of it on this day" * bool(of_day)
     figures = (whole + part, *((whole,) if of_day in (0, cost) else ()))  # an older report told the part in any case
     if not (line.partition("): ")[2].startswith(told) and line.endswith(figures)) or (not cost and "so far" in line):
         yield f"{line!r}: by the books '{told}{figures[-1]}'"
@@ -527,7 +532,7 @@ def shipped(book: Book, lines: Sequence[str]) -> Wrong:
             marks += f", {many(len(check['new_tests']), 'new test')}" * bool(check["new_tests"])
             both = check.get("covered"), check.get("covered_before")
             marks += f", coverage {both[0] - both[1]:+.1f} points" if None not in both else ""
-        told = f"{task.events[-1]['note'] or 'merged'}, cost {dollars(task.cost)}{marks}"
+        told = f"{task.events[-1]['note'] or 'merged'}, cost {book.dollars(task.cost)}{marks}"
         yield from same(line.partition(f"(`{task.id}`): ")[2], told)
     yield from counts("Shipped", lines, sum(task.is_merged for task in book.told))
 
@@ -571,19 +576,19 @@ def money(book: Book, lines: Sequence[str]) -> Wrong:
     merged = [task for task in book.told if task.is_merged]
     used, lost, held = book.spent(day), book.spent(day, "lost"), book.spent(day, "open")
     overhead = used - sum(task.cost_of_day for task in book.told)
-    told = [f"this day {dollars(used)} of {dollars(book.cap('day'))}"]
-    told[0] += f"; {dollars(lost)} of it for calls without an answer, at their worst case" * bool(lost)
-    told[0] += f"; {dollars(held)} of it reserved" * bool(held)
-    told += [f"reading the vision, looking things up and planning {dollars(overhead)}"] * bool(overhead)
+    told = [f"this day {book.dollars(used)} of {book.dollars(book.cap('day'))}"]
+    told[0] += f"; {book.dollars(lost)} of it for calls without an answer, at their worst case" * bool(lost)
+    told[0] += f"; {book.dollars(held)} of it reserved" * bool(held)
+    told += [f"reading the vision, looking things up and planning {book.dollars(overhead)}"] * bool(overhead)
     each = sum(task.cost for task in merged) // max(len(merged), 1)
-    told += [f"per merged task {dollars(each)}, over all its attempts"] * bool(merged)
+    told += [f"per merged task {book.dollars(each)}, over all its attempts"] * bool(merged)
     week = sum(call["amount"] for call in book.calls if monday(call["day"]) == monday(day))
-    told += [] if book.is_older else [f"this week {dollars(week)}"]
-    told += [f"this month {dollars(book.spent(month))} of {dollars(book.cap('month'))}"]
+    told += [] if book.is_older else [f"this week {book.dollars(week)}"]
+    told += [f"this month {book.dollars(book.spent(month))} of {book.dollars(book.cap('month'))}"]
     found = [line for line in lines if not re.match(r"(today's cap is|the cap of this day was) reached", line)]
     by = {"prompt caching": saved_by_caching(book), "the cheaper model on easy tasks": saved_by_routing(book)}
     saved = [
-        f"{what} {'saved' if nano > 0 else 'cost'} {dollars(abs(nano))}{' more than it saved' * (nano < 0)}"
+        f"{what} {'saved' if nano > 0 else 'cost'} {book.dollars(abs(nano))}{' more than it saved' * (nano < 0)}"
         for what, nano in by.items()
         if nano
     ]
@@ -604,7 +609,7 @@ def burn_down(book: Book) -> Iterator[str]:
     yield from ("Left of the day's cap:", "```")
     for when, amount in [("before", cap), *((f"{hour:02d}:{last[hour]:02d}", left[hour]) for hour in sorted(last))]:
         full = amount * 40 // cap
-        yield f"{when:<6} {dollars(amount):>9} {'#' * full}{'.' * (40 - full)}"
+        yield f"{when:<6} {book.dollars(amount):>9} {'#' * full}{'.' * (40 - full)}"
     yield "```"
 
 
@@ -691,11 +696,11 @@ def sent_back(task: Task, until: str) -> float:
     return sum(moment(at) <= moment(until) for at in ended)
 
 
-FIGURES: Sequence[tuple[str, Callable[[Task, str], float], Callable[[float], str]]] = (
-    ("sent back {} times", sent_back, "{:.1f}".format),
-    ("{}", lambda task, _: task.cost, dollars),
-    ("{} minutes", lambda task, _: task.minutes, lambda number: f"{number:.0f}" if number >= 10 else f"{number:.1f}"),
-    ("{} tokens", lambda task, _: task.tokens, "{:,.0f}".format),
+FIGURES: Sequence[tuple[str, Callable[[Task, str], float], Callable[[Book, float], str]]] = (
+    ("sent back {} times", sent_back, lambda _, number: f"{number:.1f}"),
+    ("{}", lambda task, _: task.cost, Book.dollars),
+    ("{} minutes", lambda task, _: task.minutes, lambda _, number: f"{number:.{0 if number >= 10 else 1}f}"),
+    ("{} tokens", lambda task, _: task.tokens, lambda _, number: f"{number:,.0f}"),
 )
 
 
@@ -746,7 +751,8 @@ def _weeks(book: Book, week: Week | None, before: Sequence[Week]) -> Iterator[st
     if week.merged:
         then = last if last and last.merged else None
         told = [
-            _figure(words.format, each(week, of), each(then, of) if then else None, show) for words, of, show in FIGURES
+            _figure(words.format, each(week, of), each(then, of) if then else None, partial(show, book))
+            for words, of, show in FIGURES
         ]
         line, share = f"per merged task (of {len(week.merged)}) {', '.join(told)}", arranging(book, week)
         was_share = arranging(book, last) if last else None
@@ -816,7 +822,7 @@ def differences(book: Book, page: str) -> Wrong:
     head, *sections = re.split(r"^## ", page, flags=re.MULTILINE)
     yield from title(book, plain(head.splitlines()[0]))
     for words, file in re.findall(r"!\[(.*?)\]\((.*?)\)", head):
-        told = f"what was left of {dollars(book.cap('day'))} hour by hour, and the task board of {book.day}"
+        told = f"what was left of {book.dollars(book.cap('day'))} hour by hour, and the task board of {book.day}"
         yield from pairs([words, file], [told, f"{book.day}.png"])
     found = {heading: body for heading, _, body in (section.partition("\n") for section in sections)}
     for heading in {*found, *SECTIONS}:

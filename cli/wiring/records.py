@@ -97,10 +97,10 @@ class Records:
 
         return PlanApprovals(self.settings.policy.approve.rule, self.plans.plan, self.clock.now)
 
-    def snapshot(self, shown: AbstractSet[str] | None = None) -> Snapshot:
+    def snapshot(self, shown: AbstractSet[str] | None = frozenset()) -> Snapshot:
         """Read the tasks as they lie in their folders, and what the database says of them.
 
-        `shown`: those that are over and read nevertheless; None: all.
+        `shown`: those that are over and read nevertheless; None: all, which takes longer with each year.
         """
         from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, load_snapshot
 

@@ -49,11 +49,12 @@ class Commits:
     opens: type[Repository] = Repository
 
     @cached_property
-    def _objects(self) -> Repository:
+    def objects(self) -> Repository:
+        """Answer from the git that is kept."""
         return self.opens(self.repository)
 
     def close(self) -> None:
-        self._objects.close()
+        self.objects.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ class Commits:
 
     def _find(self, names: Iterable[str]) -> list[str | None]:
         try:
-            return [found.sha if found else None for found in self._objects.find(names)]
+            return [found.sha if found else None for found in self.objects.find(names)]
         except CommandFailed as error:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
@@ -90,12 +91,12 @@ class Commits:
     def has(self, sha: str) -> bool:
         """Tell whether this full name is one of our commits."""
         plain = len(sha) == 40 and set(sha) <= set("0123456789abcdef")
-        return plain and self._objects.commit(sha) is not None
+        return plain and self.objects.commit(sha) is not None
 
     def contains(self, later: str, earlier: str) -> bool:
         """Tell whether `earlier` is part of `later`'s history; one that `git gc` took is part of nothing."""
         try:
-            return self.has(earlier) and is_ancestor(self._objects, earlier, later)
+            return self.has(earlier) and is_ancestor(self.objects, earlier, later)
         except CommandFailed as error:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
@@ -104,7 +105,7 @@ class Commits:
 
     def tree_of(self, sha: str) -> str:
         try:
-            return self._objects.one(f"{sha}^{{tree}}")
+            return self.objects.one(f"{sha}^{{tree}}")
         except CommandFailed as error:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
@@ -112,7 +113,7 @@ class Commits:
         """Patch from where they parted to `head`."""
         how = ("--no-color", "--no-ext-diff", "--no-textconv")
         try:
-            done = self._objects.try_git("diff", *how, f"{base}...{head}", limit=MAX_DIFF)
+            done = self.objects.try_git("diff", *how, f"{base}...{head}", limit=MAX_DIFF)
         except CommandFailed as error:
             raise ForgeRefused(f"the diff cannot be shown: {error}") from None
         return _must("diff", done).output.decode("utf-8", "replace")
@@ -177,7 +178,7 @@ class Commits:
 
     def _try(self, *arguments: str, data: bytes | None = None) -> Finished:
         try:
-            return self._objects.try_git(*arguments, data=data)
+            return self.objects.try_git(*arguments, data=data)
         except CommandFailed as error:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
@@ -232,7 +233,7 @@ def follow(commits: Commits, source: Remote, branch: str) -> str:
     the same lines, or he rewrote what something was merged on top of.
     """
     with locked(commits.repository):
-        Mirror(commits.repository, source, commits.opens).bring(branch)
+        Mirror(commits.repository, source, lambda _: commits.objects).bring(branch)
         ours, taken, theirs = commits.followed(branch)
         if theirs is None:
             raise ForgeUnavailable(f"{branch} of {source.url} did not arrive")

@@ -291,10 +291,12 @@ def clock_jumped(anchor: Moment, now: Moment) -> bool:
 
 
 def cents(nano: int) -> str:
-    """Dollars with two decimals, or with four below ten cents."""
-    dollars = as_dollars(nano)
-    whole, _, decimals = dollars.partition(".")
-    return f"{whole}.{decimals[:2] if nano >= 100_000_000 else decimals[:4]}"
+    """Dollars, rounded to two decimals, or to four below ten cents: no sum is told as two on two pages."""
+    places = 4 if abs(nano) < NANO // 10 else 2
+    step = NANO // 10**places
+    whole, decimals = divmod((abs(nano) + step // 2) // step, 10**places)
+    told = f"{whole}.{decimals:0{places}d}"
+    return f"-{told}" if nano < 0 else told
 
 
 def in_dollars(nano: int) -> str:

@@ -46,7 +46,7 @@ class Mirror:
     `opens`: who answers for it; another one may keep it elsewhere than on the disk.
     """
 
-    def __init__(self, path: Path, remote: Remote, opens: type[Repository] = Repository) -> None:
+    def __init__(self, path: Path, remote: Remote, opens: Callable[[Path], Repository] = Repository) -> None:
         self.path = path
         self.remote = remote
         self.repository = opens(path)
@@ -99,7 +99,9 @@ class Mirror:
     def _bring_submodules(self, sha: str) -> None:
         """What cannot be had now is left alone, and asked for again with the next fetch."""
         with suppress(TeamError):  # a tree that nobody here can read is refused where it is laid out
-            found = submodules.submodules(self.repository, self.tree(sha), sha, self.remote)
+            (written,) = self.repository.find([f"{sha}:{submodules.MODULES}"])
+            tree = self.tree(sha) if written else ()  # most targets have none: no further process
+            found = submodules.submodules(self.repository, tree, sha, self.remote)
             self._lacking = dict(submodules.bring(self.repository, found, self.remote))
 
     def head(self, branch: str) -> str | None:

@@ -140,7 +140,7 @@ def test_a_pull_request_that_is_merged_asks_for_nothing_any_more() -> None:
 
 @pytest.mark.parametrize(
     ("nano", "text"),
-    [(0, "0.0000"), (dollars("0.05"), "0.0500"), (dollars("0.1"), "0.10"), (dollars("12.345"), "12.34")],
+    [(0, "0.0000"), (dollars("0.05"), "0.0500"), (dollars("0.1"), "0.10"), (dollars("12.345"), "12.35")],
 )
 def test_small_amounts_keep_four_decimals(nano: int, text: str) -> None:
     assert cents(nano) == text
