@@ -411,6 +411,14 @@ def test_one_git_answers_what_changed_and_shows_the_patch(mirror: Mirror, source
     assert [verb for verb, _ in trace.calls.elements()] == ["diff-tree"]
 
 
+def test_a_fetch_starts_one_git_where_there_are_no_submodules(mirror: Mirror, source: Path) -> None:
+    mirror.fetch("main")
+    commit(source, {"a.py": "x = 2\n"})
+    with counting() as trace:
+        mirror.fetch("main")
+    assert [verb for verb, _ in trace.calls.elements()] == ["fetch"]
+
+
 @pytest.mark.parametrize(
     "name", ['a "b"', "a\\t", "a\tb", "a\nb", "\x7f", "ä b", "\u2028", '"', "\\", "new\rline", "diff --git a"]
 )

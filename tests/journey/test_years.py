@@ -72,7 +72,7 @@ def test_of_years_of_pull_requests_the_last_are_shown_and_where_the_others_are(
     for words in (["prs"], ["prs", "--all"]):
         assert main(["--home", str(homes[1].home.root), *words]) == 0
         shown.append(capsys.readouterr().out)
-    assert [text.count(" merged ") for text in shown] == [MOST_ENDED, MANY]
+    assert [text.count("  merged  ") for text in shown] == [MOST_ENDED, MANY]
     assert "all: " in shown[0].splitlines()[-1] and shown[0].endswith(" prs --all\n")
     assert shown[1].startswith(shown[0][: shown[0].index("…")])
 
