@@ -106,7 +106,7 @@ class Book:
 
     path: str
     day: str
-    is_older: bool = False  # its page was written before a report told the week's money, the month, and effects, in rounded sums
+    is_older: bool = False  # its page cut its sums, and told neither the week's money, nor the month, nor effects
     tasks: dict[str, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -498,7 +498,8 @@ def asked(book: Book, lines: Sequence[str]) -> Wrong:
         elif other := OTHER.fullmatch(line):
             task = book.tasks.get(other[2])
             whose = "proposed by the team" if PROPOSED.fullmatch(other[2]) else "without a goal"
-            told = f"{task.fate} {book.dollars(task.cost)}" if task else f"{other[3]} $0.00"  # a file that nobody can read
+            # without a task: a file that nobody can read
+            told = f"{task.fate} {book.dollars(task.cost)}" if task else f"{other[3]} $0.00"
             yield from same(f"{other[1]} {other[3]} {other[4]}", f"{whose} {told}")
             others += [] if task else [Task(other[2], ("", ""), "", (), ())]
         elif not (MORE.fullmatch(line) or BEFORE.fullmatch(line)):
@@ -511,7 +512,8 @@ def _goal(book: Book, line: str, goal: Row) -> Wrong:
     fates = Counter(task.fate for task in tasks)
     told = ", ".join(f"{count} {fate}" if len(tasks) > 1 else fate for fate, count in fates.items())
     cost, of_day = sum(task.cost for task in tasks), sum(task.cost_of_day for task in tasks)
-    whole, part = f"; {book.dollars(cost)} so far" * bool(cost), f", {book.dollars(of_day)} of it on this day" * bool(of_day)
+    whole = f"; {book.dollars(cost)} so far" * bool(cost)
+    part = f", {book.dollars(of_day)} of it on this day" * bool(of_day)
     figures = (whole + part, *((whole,) if of_day in (0, cost) else ()))  # an older report told the part in any case
     if not (line.partition("): ")[2].startswith(told) and line.endswith(figures)) or (not cost and "so far" in line):
         yield f"{line!r}: by the books '{told}{figures[-1]}'"
