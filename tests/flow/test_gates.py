@@ -139,7 +139,7 @@ def test_the_pull_request_shows_the_evidence_and_the_review(stage: Callable[...,
         (pull,) = day.pulls()
         tests = "\n".join(comment.body for comment in forge.comments(pull.number))
         assert (
-            "Tests: green" in tests and pull.head_sha in tests and "1 new, 1 of them fail without the change" in tests
+            "Tests: green" in tests and pull.head_sha in tests and "1 new, 1 of them fails without the change" in tests
         )
         assert [(review.verdict, review.sha) for review in forge.reviews(pull.number)] == [("approve", pull.head_sha)]
         assert dict(forge.checks(pull.head_sha).items) == {"agents/tests": "success", "agents/review": "success"}

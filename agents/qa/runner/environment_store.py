@@ -207,7 +207,7 @@ def undeclared(hooks: Iterable[tuple[str, str]], named: str) -> tuple[str, ...]:
 
 __all__ = ["INSTALL", "Environments", "Setup"]
 
-VERSION = "1"  # part of each key: with another one all environments are built anew
+VERSION = "2"  # part of each key: with another one all environments are built anew
 MOST_ASKED = 1_000  # commits whose wishes are remembered
 Asked = tuple[str, tuple[tuple[str, str], ...]]  # the command, and the files that say what is installed
 MOST_TRIES = 2  # of one environment, as long as this process lives
