@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,16 +86,19 @@ def _roots(survey: TargetSurvey) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class TargetPlace:
-    """What a workshop needs to know."""
+    """What a workshop needs to know, and who hears what it is at."""
 
     home: Home
     settings: Settings
+    print_progress: Callable[[str], None]
 
 
-def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[SetupFinding]:
+def looked_over(
+    home: Home, settings: Settings, has_box: bool, print_progress: Callable[[str], None] = lambda _line: None
+) -> Iterator[SetupFinding]:
     """What VISION.md says of its files, what is not run, then, in a box, whether the tests of the branch run.
 
-    TeamError or OSError: it cannot be looked at.
+    `print_progress` gets a line before what takes long. TeamError or OSError: it cannot be looked at.
     """
     target = settings.target.file
     remote = Remote(target.repo, settings.secrets.get("GITHUB_TOKEN") or None)
@@ -109,7 +112,7 @@ def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[Setup
         for text in findings.not_everywhere(survey.paths):
             yield SetupFinding("names", True, text)
         if has_box:
-            yield _run(TargetPlace(home, settings), mirror, commit, survey)
+            yield _run(TargetPlace(home, settings, print_progress), mirror, commit, survey)
 
 
 def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) -> SetupFinding:
@@ -119,9 +122,12 @@ def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) 
     if not command:
         said = "`test: none`" if target.file.test else "none were found; name their command as `test:`"
         return SetupFinding("tests", True, f"{said}: nothing can be shown, so every change waits for you ({where})")
-    with closing(BoxWorkshop(place, lambda _line: None)) as workshop:
+    with closing(BoxWorkshop(place, place.print_progress)) as workshop:
         try:
-            raw = workshop.bench(mirror).run(SuiteOrder(commit, command, cover=False))
+            bench = workshop.bench(mirror)
+            bench.label(commit)  # what is not there yet is installed now
+            place.print_progress(f"running them once ({in_words(command)})")
+            raw = bench.run(SuiteOrder(commit, command, cover=False))
         except (BrokenSetup, Misconfigured) as problem:
             return SetupFinding("tests", False, str(problem))
     run = read_run(raw)
