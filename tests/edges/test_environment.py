@@ -7,8 +7,10 @@ import hashlib
 import os
 import socket
 import sys
+import threading
 import zipfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -467,6 +469,36 @@ def test_what_a_change_wrote_is_not_run_for_an_environment_that_others_use(targe
     shared = target.environments(box).ready(change)
     assert [seen["lib.py"] for seen in box.seen] == ["base"]
     assert target.environments(box).ready(base) == shared
+
+
+class Slow(Script):
+    """The second environment takes until `built` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.built = threading.Event(), threading.Event()
+
+    def run(self, job: Job, stop: Callable[[], bool] = lambda: False) -> Finished:
+        done = super().run(job, stop)
+        if "venv" in job.command and len(self.seen) == 2:
+            self.begun.set()
+            assert self.built.wait(60)
+        return done
+
+
+def test_tests_whose_environment_is_there_do_not_wait_for_another_one_to_be_installed(target: Target) -> None:
+    environments = target.environments(box := Slow())
+    there = environments.ready(first := target.commit(BEFORE))
+    other = target.commit({**BEFORE, "requirements.txt": "b\n"})
+    with ThreadPoolExecutor() as threads:
+        installing = threads.submit(environments.ready, other)
+        assert box.begun.wait(60)
+        try:
+            assert threads.submit(environments.ready, first).result(30) == there
+            assert not installing.done()
+        finally:
+            box.built.set()
+        assert installing.result(60).key != there.key
 
 
 def test_a_change_of_the_environment_gets_one_that_nobody_else_gets(target: Target) -> None:

@@ -554,7 +554,7 @@ def test_what_the_owner_ended_he_may_have_done_again(parked: Stage) -> None:
 
 def test_show_has_what_tests_and_review_said_and_what_is_asked(parked: Stage) -> None:
     text = typed(parked, show, id=ID)
-    for said in ("tests: 2 passed", "review: approved", "waits for you: it changes settings.py"):
+    for said in ("tests: 2 passed", "review: approved", "waits for you:\n  it changes settings.py"):
         assert said in text
 
 
