@@ -79,7 +79,7 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         target = _check("target", lambda: _target(home, settings))
         yield target
         if target.ok:
-            yield from _all("tests", looked_over(home, settings, all(finding.ok for finding in box), _at_tests))
+            yield from _all("tests", looked_over(home, settings, all(finding.ok for finding in box)))
         else:
             yield from vision_findings(home, ())
         yield _check("messages", lambda: _messages(settings))
@@ -87,11 +87,6 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         yield _check("research", lambda: _research(home, settings))
         yield from _github(settings)
         yield from _all("deploys", deploy_findings(home, settings))
-
-
-def _at_tests(line: str) -> None:
-    """What takes minutes says what it is at; not among the findings, which scripts read."""
-    print(f"...   {'tests':<14}  {plain_block(line)}", file=sys.stderr, flush=True)
 
 
 def first_to_mend(home: Home) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from sisimpur.agents.qa.survey.commands import NONE
 from sisimpur.agents.qa.survey.roots import in_words
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.cli.terminal.printing import plain_block
 from sisimpur.cli.views.vision import vision_findings
 from sisimpur.cli.wiring.workshop import BoxWorkshop, roots_of
 from sisimpur.shared.config.settings import Settings
@@ -86,19 +88,21 @@ def _roots(survey: TargetSurvey) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class TargetPlace:
-    """What a workshop needs to know, and who hears what it is at."""
+    """What a workshop needs to know."""
 
     home: Home
     settings: Settings
-    print_progress: Callable[[str], None]
 
 
-def looked_over(
-    home: Home, settings: Settings, has_box: bool, print_progress: Callable[[str], None] = lambda _line: None
-) -> Iterator[SetupFinding]:
+def tell(line: str) -> None:
+    """What takes minutes says what it is at; not among the findings, which scripts read."""
+    print(f"...   {'tests':<14}  {plain_block(line)}", file=sys.stderr, flush=True)
+
+
+def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[SetupFinding]:
     """What VISION.md says of its files, what is not run, then, in a box, whether the tests of the branch run.
 
-    `print_progress` gets a line before what takes long. TeamError or OSError: it cannot be looked at.
+    TeamError or OSError: it cannot be looked at.
     """
     target = settings.target.file
     remote = Remote(target.repo, settings.secrets.get("GITHUB_TOKEN") or None)
@@ -112,7 +116,7 @@ def looked_over(
         for text in findings.not_everywhere(survey.paths):
             yield SetupFinding("names", True, text)
         if has_box:
-            yield _run(TargetPlace(home, settings, print_progress), mirror, commit, survey)
+            yield _run(TargetPlace(home, settings), mirror, commit, survey)
 
 
 def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) -> SetupFinding:
@@ -122,11 +126,11 @@ def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) 
     if not command:
         said = "`test: none`" if target.file.test else "none were found; name their command as `test:`"
         return SetupFinding("tests", True, f"{said}: nothing can be shown, so every change waits for you ({where})")
-    with closing(BoxWorkshop(place, place.print_progress)) as workshop:
+    with closing(BoxWorkshop(place, tell)) as workshop:
         try:
             bench = workshop.bench(mirror)
             bench.label(commit)  # what is not there yet is installed now
-            place.print_progress(f"running them once ({in_words(command)})")
+            tell(f"running them once ({in_words(command)})")
             raw = bench.run(SuiteOrder(commit, command, cover=False))
         except (BrokenSetup, Misconfigured) as problem:
             return SetupFinding("tests", False, str(problem))
