@@ -118,7 +118,7 @@ xargs -0r rmdir -p --ignore-fail-on-non-empty -- </src/left 2>/dev/null
 $step || exit 1
 done
 fi
-if [ -d {GENERATED} ]; then cp -Rn {GENERATED}/. .; fi
+if [ -d {GENERATED} ]; then cp -Rn {GENERATED}/. . 2>/dev/null; fi
 sh -c "$1"
 code=$?
 if [ "$2" ]; then unset COVERAGE_PROCESS_START; python -I {GATE}/gate_coverage.py >/dev/null 2>&1; fi
