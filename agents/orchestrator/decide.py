@@ -12,6 +12,9 @@ from sisimpur.agents.orchestrator.board.snapshot import urgency
 from sisimpur.shared.model.gate import AskOwner, Judge, Merge, Refresh, RunTests, Step, next_step
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, is_lost_for_us, owner_moved, waits_for
 from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.shared.model.text import shortened
+
+LONGEST_WHY = 80  # characters of why one task waits; `status` and what was told when it happened say all of it
 
 
 @dataclass(frozen=True)
@@ -251,7 +254,7 @@ def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
 def _why_none(board: Board) -> str:
     """What the waiting tasks wait for, in words; and what waits for the owner."""
     waiting = [card for card in board.cards if card.state is State.BACKLOG and card.spec and card.seen_in]
-    why = [f"{card.id} {waits_for(card, board)}" for card in waiting[:5]]
+    why = [f"{card.id} {shortened(waits_for(card, board), LONGEST_WHY)}" for card in waiting[:5]]
     asking = [card.id for card in board.cards if asks_owner(card, board) or card.id in board.stuck]
     if asking:
         who = ", ".join((*asking[:5], *(["..."] if asking[5:] else [])))

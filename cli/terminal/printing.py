@@ -113,8 +113,10 @@ def money(totals: Totals) -> dict[str, str]:
 
 
 def short(nano: int) -> str:
-    """Return dollars with four decimals: enough for a glance; --json has all nine."""
-    return as_dollars(nano)[:-5]
+    """Return dollars rounded to four decimals, as the report does: enough for a glance; --json has all nine."""
+    step = 100_000
+    near = (abs(nano) + step // 2) // step * step
+    return as_dollars(near if nano >= 0 else -near)[:-5]
 
 
 # --- texts for the terminal ----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,6 +16,7 @@ from sisimpur.agents.qa.survey.commands import NONE
 from sisimpur.agents.qa.survey.roots import in_words
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.cli.terminal.printing import plain_block
 from sisimpur.cli.views.vision import vision_findings
 from sisimpur.cli.wiring.workshop import BoxWorkshop, roots_of
 from sisimpur.shared.config.settings import Settings
@@ -92,6 +94,11 @@ class TargetPlace:
     settings: Settings
 
 
+def tell(line: str) -> None:
+    """What takes minutes says what it is at; not among the findings, which scripts read."""
+    print(f"...   {'tests':<14}  {plain_block(line)}", file=sys.stderr, flush=True)
+
+
 def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[SetupFinding]:
     """What VISION.md says of its files, what is not run, then, in a box, whether the tests of the branch run.
 
@@ -119,9 +126,12 @@ def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) 
     if not command:
         said = "`test: none`" if target.file.test else "none were found; name their command as `test:`"
         return SetupFinding("tests", True, f"{said}: nothing can be shown, so every change waits for you ({where})")
-    with closing(BoxWorkshop(place, lambda _line: None)) as workshop:
+    with closing(BoxWorkshop(place, tell)) as workshop:
         try:
-            raw = workshop.bench(mirror).run(SuiteOrder(commit, command, cover=False))
+            bench = workshop.bench(mirror)
+            bench.label(commit)  # what is not there yet is installed now
+            tell(f"running them once ({in_words(command)})")
+            raw = bench.run(SuiteOrder(commit, command, cover=False))
         except (BrokenSetup, Misconfigured) as problem:
             return SetupFinding("tests", False, str(problem))
     run = read_run(raw)

@@ -293,11 +293,18 @@ class Assembly:
             self._policy.capacity.open_pulls,
             self._records.wanted,
             self._records.plans.guarded,
-            lambda: unseen(self._records.plans.guards(), self._session.day()),
+            self._unseen,
             self._records.approvals.waiting,
         )
         look = Look(rules, self._facts, self._transitions, self._breaker, self._pool, lambda: self._deploys.waits)
         return Work(look, self._acts, self._integrating, self._books, self._telling.stepped, self._looks)
+
+    def _unseen(self) -> tuple[str, ...]:
+        """What he has approved one change beside is answered for all."""
+        records, day = self._records, self._session.day()
+        told = unseen(records.plans.guards(), day)
+        read = records.gates.read_since(day) if told else frozenset()
+        return tuple(line for line in told if line not in read)
 
     @cached_property
     def _looks(self) -> GoalLooks:

@@ -260,6 +260,11 @@ class GateRepository:
         rows = self._db.rows("select * from parked where at >= ? order by at, rowid", (day,))
         return {row["task"]: _parked(row) for row in rows}
 
+    def read_since(self, day: str) -> frozenset[str]:
+        """Return the reasons that the owner was asked for since that day, in all that he has approved since."""
+        asked = self.parked_since(day).values()
+        return frozenset(reason for parked in asked if self.is_approved(parked) for reason in parked.reasons)
+
     def rule(self, task: str, ruling: Ruling) -> None:
         """Nothing is kept of a task that history has not seen yet: nobody has worked on it."""
         with self._db.transaction() as db:

@@ -7,8 +7,10 @@ import hashlib
 import os
 import socket
 import sys
+import threading
 import zipfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -17,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sisimpur.agents.qa.runner.bench import BoxBench
 from sisimpur.agents.qa.runner.environment_store import (
     DEPENDENCIES,
     INSTALL,
@@ -26,7 +29,7 @@ from sisimpur.agents.qa.runner.environment_store import (
     Setup,
     dependency_files,
 )
-from sisimpur.agents.qa.runner.suite import Environment
+from sisimpur.agents.qa.runner.suite import Environment, SuiteOrder
 from sisimpur.agents.qa.survey.roots import Root, Suites
 from sisimpur.agents.qa.survey.target_survey import LOCKED, TargetSurvey
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Unavailable
@@ -169,6 +172,21 @@ def test_an_environment_is_built_once_and_tests_what_lies_in_the_job_folder(box:
     assert made.stat().st_ino == inode
     assert {path.name for path in made.parent.iterdir()} == {"made", "hooks", "env"}
     assert len(target.told) == 1
+
+
+@pytest.mark.slow
+def test_a_run_has_the_modules_that_the_set_up_wrote_among_the_sources(box: Box, target: Target) -> None:
+    files = {"pkg/__init__.py": "from pkg.made import VALUE\n", "pkg/own.py": "MINE = 1\n", "requirements.txt": ""}
+    first = target.commit(files)
+    writes = {"pkg/made.py": "VALUE = 7", "pkg/own.py": "MINE = 2", "new/made.py": "", "conftest.py": "", "notes": ""}
+    command = " && ".join(("mkdir new", *(f"echo {text!r} > {path}" for path, text in writes.items())))
+    bench = BoxBench(box, target.mirror, target.environments(box, command), target.folder / "scratch")
+    look = "python -c 'import pkg, pkg.own; print(pkg.VALUE, pkg.own.MINE)'; find . -type f ! -path '*/.*' | sort"
+    told = bench.run(SuiteOrder(first, look, cover=False)).output.split()
+    assert told == ["7", "1", "./pkg/__init__.py", "./pkg/made.py", "./pkg/own.py", "./requirements.txt"]
+    second = target.commit({**files, "pkg/made.py": "VALUE = 8\n"})
+    assert bench.run(SuiteOrder(second, look, cover=False)).output.split()[0] == "8", "the commit's own comes first"
+    bench.close()
 
 
 @pytest.mark.slow
@@ -453,6 +471,36 @@ def test_what_a_change_wrote_is_not_run_for_an_environment_that_others_use(targe
     assert target.environments(box).ready(base) == shared
 
 
+class Slow(Script):
+    """The second environment takes until `built` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.built = threading.Event(), threading.Event()
+
+    def run(self, job: Job, stop: Callable[[], bool] = lambda: False) -> Finished:
+        done = super().run(job, stop)
+        if "venv" in job.command and len(self.seen) == 2:
+            self.begun.set()
+            assert self.built.wait(60)
+        return done
+
+
+def test_tests_whose_environment_is_there_do_not_wait_for_another_one_to_be_installed(target: Target) -> None:
+    environments = target.environments(box := Slow())
+    there = environments.ready(first := target.commit(BEFORE))
+    other = target.commit({**BEFORE, "requirements.txt": "b\n"})
+    with ThreadPoolExecutor() as threads:
+        installing = threads.submit(environments.ready, other)
+        assert box.begun.wait(60)
+        try:
+            assert threads.submit(environments.ready, first).result(30) == there
+            assert not installing.done()
+        finally:
+            box.built.set()
+        assert installing.result(60).key != there.key
+
+
 def test_a_change_of_the_environment_gets_one_that_nobody_else_gets(target: Target) -> None:
     target.commit(BEFORE)
     tried = target.commit({"requirements.txt": "b\n", "lib.py": "forged"})
@@ -496,8 +544,8 @@ def test_the_way_to_the_index_is_open_only_while_something_is_installed_from_it(
     commit = target.commit(BEFORE)
     target.environments(offline := Script()).ready(commit)
     target.environments(online := Script(), packages=None).ready(commit)
-    assert [job.meter is not None for job in offline.jobs] == [False] * 5
-    assert [job.meter is not None for job in online.jobs] == [False, True, True, False, False]
+    assert [job.meter is not None for job in offline.jobs] == [False] * 6
+    assert [job.meter is not None for job in online.jobs] == [False, True, True, False, False, False]
     assert all("HTTPS_PROXY" in job.env for job in online.jobs if job.meter)
     assert all(job.env["PIP_NO_INDEX"] == "1" for job in offline.jobs[:4])
 

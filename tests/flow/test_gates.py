@@ -139,7 +139,7 @@ def test_the_pull_request_shows_the_evidence_and_the_review(stage: Callable[...,
         (pull,) = day.pulls()
         tests = "\n".join(comment.body for comment in forge.comments(pull.number))
         assert (
-            "Tests: green" in tests and pull.head_sha in tests and "1 new, 1 of them fail without the change" in tests
+            "Tests: green" in tests and pull.head_sha in tests and "1 new, 1 of them fails without the change" in tests
         )
         assert [(review.verdict, review.sha) for review in forge.reviews(pull.number)] == [("approve", pull.head_sha)]
         assert dict(forge.checks(pull.head_sha).items) == {"agents/tests": "success", "agents/review": "success"}
@@ -554,7 +554,7 @@ def test_what_the_owner_ended_he_may_have_done_again(parked: Stage) -> None:
 
 def test_show_has_what_tests_and_review_said_and_what_is_asked(parked: Stage) -> None:
     text = typed(parked, show, id=ID)
-    for said in ("tests: 2 passed", "review: approved", "waits for you: it changes settings.py"):
+    for said in ("tests: 2 passed", "review: approved", "waits for you:\n  it changes settings.py"):
         assert said in text
 
 

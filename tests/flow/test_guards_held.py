@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from sisimpur.cli.commands import owner_commands
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
-from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task
+from tests.flow.test_gates import typed
+from tests.journey.stage import APPROVES, CODES, HOLDS, VISION, Stage, goals_of, plans, reads, task
 
 SUM = goals_of(VISION)[0]
 
@@ -74,3 +76,20 @@ def test_what_a_model_alone_made_of_a_note_merges_nothing_by_itself_that_day(
     assert "Don't touch the cellar → `README.md` (no longer guarded" in stage.home.daily_plan.read_text()
     assert "The site is fast (VISION.md, line 7: a wish, protects nothing)" in newest_report(stage)
     assert not parked or not any("a model alone" in why for why in parked.reasons)
+
+
+def test_what_a_model_alone_made_of_a_note_is_asked_once(stage: Stage, model: ScriptedModel) -> None:
+    """The owner approves the first change beside it; the second one of that day is not held for it, too."""
+    stage.given_vision(f"{VISION}\n## Notes\n- Don't touch the cellar\n")
+    second = task(SUM, "Then the readme", ["README.md"], depends_on=["Fix the sum"])
+    read = reads([{"line": 7, "patterns": ["webhook.py"]}])
+    model.play([read, plans(task(SUM), second), CODES, APPROVES, HOLDS])
+    stage.run_day()
+    first, last = sorted(stage.states())
+    typed(stage, owner_commands.approve, id=first)
+    stage.run_day()
+    assert stage.states() == {first: "completed", last: "in_review"}, "this stage's repository has no tests"
+    with stage.records() as records:
+        asked = {id_: "a model alone" in str(one.reasons) for id_, one in records.gates.parked_since("").items()}
+        assert asked == {first: True, last: False}
+        assert [guard.patterns for guard in records.plans.guards()] == [("webhook.py",)], "it holds all the same"

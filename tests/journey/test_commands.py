@@ -676,8 +676,13 @@ def test_the_doctor_runs_the_tests_once_and_says_what_to_write(
     git(stage.root / "site", "commit", "-q", "-m", "tests")
     with (stage.home.targets / "site.yaml").open("a") as file:
         file.write(f"packages: {PACKAGES}\ntest: {test!r}\n")
-    found = {finding["name"]: finding for finding in json.loads(at(stage, "doctor", "--json").text)}
+    done = at(stage, "doctor", "--json")
+    found = {finding["name"]: finding for finding in json.loads(done.text)}
     assert found["tests"]["ok"] is ok and said in found["tests"]["detail"]
+    at_it = [line.split(maxsplit=2)[2] for line in done.errors.decode().splitlines()]
+    assert [re.sub(r"\(.*", "", line) for line in at_it] == (
+        [] if test else ["site: installing what the tests need ", "running them once "]
+    ), "what takes minutes is told before it begins, beside the findings"
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,8 @@ def test_without_its_share_upkeep_rests_and_the_owners_tasks_go_on() -> None:
     broke = replace(card("20261120-u1"), no_model="the share is used up")
     assert next_move(Board((broke, card("a"))), NOW) == CodeTask("a")
     assert next_move(Board((broke,)), NOW) == Rest("no task is ready: 20261120-u1 the share is used up")
+    refused = replace(broke, no_model="the engine's request was refused: " + "why " * 40)
+    assert len(str(next_move(Board((refused,)), NOW))) < 150, "what was told when it happened is not told in full again"
     read = card("20261120-u1", State.IN_REVIEW, at_gate=replace(PARKED, reviewed=None, told=""))
     assert next_move(Board((read,)), NOW) == Gate("20261120-u1", Judge())
     assert isinstance(next_move(Board((replace(read, no_model="the share is used up"),)), NOW), Rest)

@@ -254,6 +254,9 @@ def crashed(output: str) -> SuiteRun:
                      f"ModuleNotFoundError: yaml (tests/test_one.py:1): add PyYAML to `setup:` in {FILE}: "
                      'setup: "pip install PyYAML"', id="one of another name"),
         param(CRASHED, named("lib/freezegun/__init__.py", "test_a.py"),
+                     "ModuleNotFoundError: freezegun.api (tests/test_one.py:1): no file here is that module; if a "
+                     f"command makes it, add that to `setup:` in {FILE}", id="its own, which a build makes"),
+        param(CRASHED, named("lib/freezegun/__init__.py", "lib/freezegun/api.py", "test_a.py"),
                      "ModuleNotFoundError: freezegun.api (tests/test_one.py:1): it lies in lib; write into "
                      f'{FILE}: test: "PYTHONPATH=lib python -m pytest"', id="its own"),
         param("Segmentation fault", {}, f"mend `setup:` or `test:` in {FILE}", id="anything else"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.cli.terminal.printing import columns, wrapped
+from sisimpur.cli.terminal.printing import columns, short, wrapped
 from sisimpur.cli.views.budget import by_week
 from sisimpur.shared.money.token_budget import Totals
 
@@ -42,3 +43,11 @@ def test_weeks_begin_on_mondays_and_add_up_to_the_days(spent: dict[date, int]) -
     for monday, row in zip(mondays, rows, strict=True):
         of_week = sum(nano for day, nano in spent.items() if timedelta() <= day - monday < timedelta(7))
         assert abs(float(row[1]) - of_week * 10**5 / 10**9) <= 0.0001
+
+
+@pytest.mark.parametrize(
+    ("nano", "said"),
+    [(14_880_000, "0.0149"), (14_849_999, "0.0148"), (-14_850_000, "-0.0149"), (0, "0.0000"), (999_950_000, "1.0000")],
+)
+def test_dollars_on_the_terminal_are_rounded_as_in_the_report(nano: int, said: str) -> None:
+    assert short(nano) == said

@@ -47,7 +47,8 @@ def summary(evidence: Evidence) -> str:
     if evidence.new_tests:
         counts += f"; {len(evidence.new_tests)} new"
         if evidence.proving or not evidence.is_red:  # what is red is not compared further
-            counts += f", {len(evidence.proving)} of them fail without the change"
+            proving = len(evidence.proving)
+            counts += f", {proving} of them {'fails' if proving == 1 else 'fail'} without the change"
     return counts
 
 

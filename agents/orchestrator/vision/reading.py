@@ -134,7 +134,7 @@ def interpreted(
             guards.append(Guard(remark.text, patterns, asked.day if alone else before.unseen))
         lost = [one for one in found if one.fate == "question"]
         if bad or lost:
-            questions.append(_lost_no(remark, bad, lost))
+            questions.append(_lost_no(remark, patterns, bad, lost))
         wishes += [Remark(one.sentence, remark.line) for one in found if one.fate == "wish"]
     found_goals = _found(answer, asked.prose, vision, removed)
     return Interpretation(tuple(_once(guards)), tuple(dict.fromkeys(questions)), found_goals, tuple(wishes))
@@ -193,7 +193,7 @@ def is_guard(pattern: str, files: Sequence[str]) -> bool:
     return covered > 0 and (covered < len(files) or pattern.strip("/") in files)
 
 
-def _lost_no(remark: Remark, patterns: Sequence[str], lost: Sequence[NoteFate]) -> Question:
+def _lost_no(remark: Remark, held: Sequence[str], patterns: Sequence[str], lost: Sequence[NoteFate]) -> Question:
     sentences = " / ".join(one.sentence for one in lost) or remark.text
     seen = merged_patterns(*(one.seen for one in lost))
     parts = (
@@ -205,7 +205,7 @@ def _lost_no(remark: Remark, patterns: Sequence[str], lost: Sequence[NoteFate]) 
     return Question(
         note_id(remark),
         f'I found no file that your note means: "{one_line(sentences, 200)}" (in VISION.md). '
-        "It protects nothing more yet. Name a path in it, e.g. `apps/payments/`.",
+        f"It protects nothing {'more ' if held else ''}yet. Name a path in it, e.g. `apps/payments/`.",
         "; ".join(filter(None, parts)),
     )
 

@@ -45,7 +45,7 @@ def unseen(guards: Iterable[Guard], day: str) -> tuple[str, ...]:
     """Say of each guard that only a model found on that day what it was made of: the owner may mean something else."""
     return tuple(
         f'a model alone read your note "{one_line(guard.note, 120)}" as {one_line(", ".join(guard.patterns), 120)}: '
-        "look whether you mean that; what passes the gates tomorrow merges by itself again"
+        "look whether you mean that; once you approve this, or tomorrow, what passes the gates merges by itself again"
         for guard in guards
         if guard.unseen == day
     )

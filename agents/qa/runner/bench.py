@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from sisimpur.agents.qa.runner.report_pipe import PIPE, ReportPipe
-from sisimpur.agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawTestRun, SuiteOrder
+from sisimpur.agents.qa.runner.suite import GATE, GENERATED, JOB, MAX_REPORT, Environment, RawTestRun, SuiteOrder
 from sisimpur.agents.qa.runner.trees import Near, Trees
 from sisimpur.shared.machine.charging import charge_run, charged
 from sisimpur.shared.model import change
@@ -118,6 +118,7 @@ xargs -0r rmdir -p --ignore-fail-on-non-empty -- </src/left 2>/dev/null
 $step || exit 1
 done
 fi
+if [ -d {GENERATED} ]; then cp -Rn {GENERATED}/. . 2>/dev/null; fi
 sh -c "$1"
 code=$?
 if [ "$2" ]; then unset COVERAGE_PROCESS_START; python -I {GATE}/gate_coverage.py >/dev/null 2>&1; fi

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
 from sisimpur.agents.qa.runner.interpreters import Interpreters
 from sisimpur.agents.qa.runner.private_index import PrivateIndex
-from sisimpur.agents.qa.runner.suite import GATE, JOB, PACKAGES
+from sisimpur.agents.qa.runner.suite import GATE, GENERATED, JOB, PACKAGES
 from sisimpur.agents.qa.survey.roots import FETCHED_ONCE, Root, in_words
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
@@ -40,6 +40,7 @@ CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 INSTALL = JobLimits(  # no `stall`: what compiles is silent for long
     seconds=600, memory_mb=2048, address_mb=16_384, processes=256, file_mb=1024, disk_mb=4096, files=400_000
 )
+MOST_GENERATED = 64_000_000  # bytes of modules that a set-up may write among the sources: each run gets a copy
 MOST_LINES, MOST_LINE = 5, 200  # of what a failed command printed
 CAUSE = re.compile(r"(?:E|ERROR|[Ee]rror|fatal|\w{0,60}(?:Error|Exception)): (?!subprocess-exited-with-error)")
 
@@ -118,6 +119,24 @@ for site in (one for form in (lib, "roots/*/" + lib) for one in pathlib.Path("{E
         if "[pytest11]" in entries.read_text("utf-8", "replace"):
             found.append(["a plugin of pytest", name(entries.parent)])
 print(json.dumps(sorted(map(list, set(map(tuple, found))))))
+"""
+# What a build writes among the sources (a version from git's tags, a compiled module) is in no commit, and the tests
+# import it. Only modules, and only beside files of the commit; nothing that would start by itself.
+FILES = f"{ENV}/files"
+KEEPING = f"""
+import os, pathlib, shutil
+was = set(pathlib.Path("{FILES}").read_text("utf-8", "surrogateescape").split("\\0"))
+left = {MOST_GENERATED}
+for folder in sorted({{os.path.dirname(path) for path in was}}):
+    for path in sorted(pathlib.Path("{JOB}", folder).glob("*")):
+        name, size = os.path.relpath(path, "{JOB}"), path.lstat().st_size
+        starts = path.stem in ("conftest", "sitecustomize", "usercustomize")
+        if name in was or starts or path.suffix not in (".py", ".so") or size > left: continue
+        if path.is_symlink() or not path.is_file(): continue
+        left -= size
+        kept = pathlib.Path("{GENERATED}", name)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, kept)
 """
 HOOKS = TypeAdapter(list[tuple[str, str]])
 
@@ -226,6 +245,8 @@ class Builder:
             remove_folder(place / name)
             (place / name).mkdir()
         self.mirror.check_out_all(commit, place / "job", change.ChangeLimits())
+        files = [entry.path for entry in self.mirror.tree(commit)]
+        (place / "env/files").write_text("\0".join(files), "utf-8", "surrogateescape")
         for name in PLACES:
             hand_over(place / name)
 
@@ -294,6 +315,7 @@ def _steps(command: str, python: Path) -> Iterator[Step]:
         yield Step(in_words(command), ("sh", "-c", f"exec 2>&1\n{command}"))
     yield Step("pip install pytest coverage", ("sh", "-c", EACH % TOOLS, "sh", PINNED, REPORTERS))
     yield Step(command, ("sh", "-c", EACH % '"$python" -I -c "$1" || exit', "sh", COPIES), online=False)
+    yield Step(command, (str(python), "-I", "-S", "-c", KEEPING), online=False)
 
 
 def told(done: Finished) -> str:

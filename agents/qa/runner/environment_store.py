@@ -207,7 +207,7 @@ def undeclared(hooks: Iterable[tuple[str, str]], named: str) -> tuple[str, ...]:
 
 __all__ = ["INSTALL", "Environments", "Setup"]
 
-VERSION = "1"  # part of each key: with another one all environments are built anew
+VERSION = "2"  # part of each key: with another one all environments are built anew
 MOST_ASKED = 1_000  # commits whose wishes are remembered
 Asked = tuple[str, tuple[tuple[str, str], ...]]  # the command, and the files that say what is installed
 MOST_TRIES = 2  # of one environment, as long as this process lives
@@ -240,7 +240,8 @@ class Environments:
         self._version = ""
         self._failed: dict[str, list[str]] = {}
         self._asked: dict[str, Asked] = {}  # by commit, which never changes
-        self._turn = threading.Lock()  # two that need the same one do not both build it
+        self._turn = threading.Lock()
+        self._building: dict[str, threading.Lock] = {}  # by key: two that need the same one do not both build it
 
     def ready(self, commit: str) -> Environment:
         """Return what the commit's tests need; install it now if nobody has done so before.
@@ -251,6 +252,8 @@ class Environments:
         with self._turn:
             self._choose_python(commit)
             recipe = self._recipe(commit)
+            building = self._building.setdefault(recipe.key, threading.Lock())
+        with building:
             while (kept := self._store.take(recipe.key)) is None:
                 self._add(recipe)
         offered = (Mount(self._setup.packages, PACKAGES),) if self._setup.packages else ()
@@ -298,11 +301,11 @@ class Environments:
         return Recipe(key_of(*made_from, self._mirror.tree_id(commit)), commit, command)
 
     def _asks_for(self, commit: str) -> Asked:
-        if commit not in self._asked:
+        if (asked := self._asked.get(commit)) is None:
             if len(self._asked) >= MOST_ASKED:
                 self._asked.clear()
-            self._asked[commit] = self._read(commit)
-        return self._asked[commit]
+            asked = self._asked[commit] = self._read(commit)
+        return asked
 
     def _read(self, commit: str) -> Asked:
         tree = self._mirror.tree(commit)

@@ -26,6 +26,7 @@ from sisimpur.shared.sandbox.bubblewrap import never
 MAX_REPORT = 50_000_000  # bytes; a report or a coverage file beyond that is none
 JOB = "/job"  # where the target's files lie in the box, at setup and at test time
 PACKAGES = "/packages"  # where the owner's folder of wheels lies in the box, if there is one
+GENERATED = "/env/generated"  # what the set-up wrote among the sources: a run has it there, too
 GATE = "/run/gate"  # where our reporters lie in the box of the tests
 
 

@@ -110,6 +110,12 @@ def why_not(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
     return f"the tests came to no end ({run.end}): {to_write(run, survey, setup, file)}{said}"
 
 
+def _files_of(module: str) -> tuple[str, str]:
+    """How the path of a module, or of a package, ends."""
+    path = module.replace(".", "/")
+    return f"/{path}.py", f"/{path}/__init__.py"
+
+
 def to_write(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
     """`ModuleNotFoundError: freezegun (tests/test_one.py:1): add freezegun to `setup:``, with the whole line."""
     missing = MISSING.search(run.output)
@@ -118,14 +124,10 @@ def to_write(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
     name = missing[1].partition(".")[0]
     before = [one for one in PLACE.finditer(run.output, 0, missing.start()) if "site-packages" not in one[0]]
     where = f" ({before[-1][1] or before[-1][3]}:{before[-1][2] or before[-1][4]})" if before else ""
-    own = next(
-        (
-            path
-            for path in sorted(survey.paths, key=len)
-            if f"/{path}".endswith((f"/{name}.py", f"/{name}/__init__.py"))
-        ),
-        "",
-    )
+    own = next((path for path in sorted(survey.paths, key=len) if f"/{path}".endswith(_files_of(name))), "")
+    if own and not any(f"/{path}".endswith(_files_of(missing[1])) for path in survey.paths):
+        mend = f"no file here is that module; if a command makes it, add that to `setup:` in {file}"
+        return f"ModuleNotFoundError: {missing[1]}{where}: {mend}"
     if own:
         folder = own.removesuffix("/__init__.py").rpartition("/")[0] or "."
         if survey.roots:
