@@ -120,7 +120,8 @@ class Researcher:
         question.search(inquiry.text)
         question.turn_over()
         for turn in range(1, self.bounds.turns + 1):
-            is_last = turn == self.bounds.turns or not self._has_room(self.tokens_of(run.task) - before)
+            taken = self.tokens_of(run.task) - before  # there is room for one turn more if each takes a third
+            is_last = turn == self.bounds.turns or taken > self.bounds.tokens // 3
             prompt = self._prompt(question, project, is_last)
             if not is_last and self.goes_on(turn):
                 kept = _and(kept, prompt.user.rstrip().rindex("\n"))
@@ -131,13 +132,6 @@ class Researcher:
                 break
             question.turn_over()
         raise Stumble(f"no answer after {turn} turns")
-
-    def _has_room(self, tokens: int) -> bool:
-        """Say whether there is room for this turn and one more, if each takes a third of what there is.
-
-        `tokens`: of this try so far.
-        """
-        return tokens <= self.bounds.tokens // 3
 
     def _looked_further(self, reply: ResearchReply, question: _Question) -> bool:
         """Say whether it asked for anything at all."""

@@ -273,17 +273,15 @@ def problems(records: Records, somebody: bool) -> Iterator[str]:
         if not phase.ended and not somebody and not is_window and phase.name not in troubles:
             yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, go_on(records.db))}"
     told = "\n".join(troubles.values())
-    yield from (_bad_end(end) for end in activity.bad_ends(day) if _reason(end) not in told)
+    for end in activity.bad_ends(day):
+        if _reason(end) not in told:
+            yield f"{end.agent}{f' on {end.task}' if end.task else ''}: {_reason(end)}"
     number, since = Conversations(records.home.talk, records.db).unrecorded()
     if number > 1 and records.settings.policy.talk.days:  # one may be just being written
         yield f"what was said in the last {number} calls is not recorded, since {since[:16]}; is the disk full?"
     yield from filter(None, (outlet.words for outlet in records.outlet_standings()))
     for warning in records.spending.warnings(day):
         yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
-
-
-def _bad_end(end: BadEnd) -> str:
-    return f"{end.agent}{f' on {end.task}' if end.task else ''}: {_reason(end)}"
 
 
 def _reason(end: BadEnd) -> str:

@@ -146,8 +146,15 @@ def status_facts(records: Records) -> dict[str, Any]:
         "today": money(records.spending.totals(day, cap)),
         "month": money(records.spending.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
-        "waits_for_you": [_parked(card, records) for card in _by_risk(seen, records)],
-        "failed": [_failed(card, seen) for card in seen.board.cards if _has_failed(card, seen)],
+        "waits_for_you": [
+            f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
+            for card in _by_risk(seen, records)
+        ],
+        "failed": [
+            f"{_line(card)}: {_last_note(card, seen)} | retry {card.id}"
+            for card in seen.board.cards
+            if _has_failed(card, seen)
+        ],
         "answers": [vars(answer) for answer in answers],
         "outlets": [vars(outlet) for outlet in records.outlet_standings()],
         "problems": list(problems(records, bool(pid))),
@@ -219,10 +226,6 @@ def _has_failed(card: Card, seen: Snapshot) -> bool:
     return card.state is State.FAILED and (last is None or last.event is Event.EXHAUSTED)
 
 
-def _parked(card: Card, records: Records) -> str:
-    return f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
-
-
 def _by_risk(seen: Snapshot, records: Records) -> list[Card]:
     """What the owner is asked about, the riskiest first."""
     parked = [card for card in seen.board.cards if awaiting(card, records)]
@@ -239,10 +242,6 @@ def _unseen(card: Card, records: Records) -> str:
     evidence, _ = records.gates.newest(card.id)
     lines = unseen(evidence) if evidence else []
     return f"not seen: {'; '.join(lines)}" if lines else ""
-
-
-def _failed(card: Card, seen: Snapshot) -> str:
-    return f"{_line(card)}: {_last_note(card, seen)} | retry {card.id}"
 
 
 def _reasons(card: Card, records: Records) -> str:

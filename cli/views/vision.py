@@ -72,11 +72,6 @@ def _standing(entry: RoadmapEntry, pace: Pace, week: Milestone | None, day: str)
     return f"done ({said})" if entry.is_done else said or NOWHERE
 
 
-def to_be_planned(records: Records, vision: Vision) -> list[Goal]:
-    """List the goals that would be planned now, the next first."""
-    return [one.goal for one in goal_fates(records, vision) if not one.why]
-
-
 def vision_facts(records: Records, text: str, files: Sequence[str] = ()) -> dict[str, Any]:
     """Collect it in the form of JSON. `model_asked`: what only a model can read; Refused: it cannot be read at all.
 
@@ -94,7 +89,7 @@ def vision_facts(records: Records, text: str, files: Sequence[str] = ()) -> dict
         "goals": [asdict(goal) | {"change": is_new.get(goal.id, "")} for goal in vision.goals],
         "done": [goal.id for goal in change.done],
         "removed": [_named(goal) for goal in change.removed if goal not in change.done],
-        "planned_next": [goal.id for goal in to_be_planned(records, vision)],
+        "planned_next": [one.goal.id for one in goal_fates(records, vision) if not one.why],
         "ideas": _lines(vision.ideas),
         "notes": _lines(vision.notes),
         "prose": _lines(vision.unread),

@@ -27,7 +27,6 @@ from sisimpur.agents.devops.docker.docker_words import (
     COMMIT,
     HOME,
     PORT_TAKEN,
-    Container,
     summed_up,
     why_away,
     without_noise,
@@ -108,7 +107,7 @@ class ComposeDriver(DockerPlaces):
         there = self._manager.containers_of(place)
         written = self._written(place)
         jobs = {name for service in _once(written) for name in self._names(place, service)}
-        found = summed_up([one for one in there if not (one.name in jobs and _is_done(one))])
+        found = summed_up([one for one in there if one.name not in jobs or one.state != "exited" or one.exit_code])
         if found is None or found.ended or COMMIT not in str(written) or found.commit != _commit(written):
             return found
         names = {one.name for one in there}
@@ -230,10 +229,6 @@ def _once(written: Mapping[str, Any]) -> list[str]:
 def _commit(written: Mapping[str, Any]) -> str:
     labels = [one.get("labels", {}) for one in written.get("services", {}).values()]
     return next((one[COMMIT] for one in labels if COMMIT in one), "")
-
-
-def _is_done(container: Container) -> bool:
-    return container.state == "exited" and container.exit_code == 0
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -40,7 +40,7 @@ from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
 from sisimpur.shared.notify.notice_book import Slip
 from sisimpur.shared.store.ended_tasks import EndedWanted, TaskLife
 from sisimpur.shared.store.plan_book import Trouble
-from sisimpur.shared.store.task_records import Happened, TaskRecord
+from sisimpur.shared.store.task_records import TaskRecord
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -96,7 +96,8 @@ class DayBooks:
         questions = open_questions(plans, self._books.roadmap.sources.book, self._vision)
         pulls = self._tasks.pull_addresses() if self._snapshot.board.cards else NOTHING  # of what is open
         tasks = {task.id: task for task in self.tasks(pulls)}
-        goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
+        in_turn = sorted(self._vision.goals, key=lambda goal: (goal.priority.rank, goal.line))
+        goals = tuple(self._goal(goal, tasks, questions, plan) for goal in in_turn)
         theirs = {task.id for goal in goals for task in goal.tasks}
         ledger, cap, troubles = money.ledger, money.cap_of(day), self._troubles()
         spent, is_capped = totals(self._shares, day, cap), ledger.is_reached(day, cap)
@@ -193,9 +194,6 @@ class DayBooks:
 
     # -- goals ------------------------------------------------------------------------------------------------
 
-    def _goals(self) -> list[Goal]:
-        return sorted(self._vision.goals, key=lambda goal: (goal.priority.rank, goal.line))
-
     def _titles(self) -> dict[str, str]:
         return {goal.id: goal.title for goal in self._vision.goals}
 
@@ -236,7 +234,7 @@ class DayBooks:
             state=state,
             ended=ended,
             is_of_the_day=bool(last and last.at[:10] == self._day),
-            note=self._note(last),
+            note=self._books.clean(last.note or str(last.event)) if last else "",
             pull=pull,
             cost=self._used[known.id].amount,
             cost_of_day=self._cost.get(known.id, 0),
@@ -256,9 +254,6 @@ class DayBooks:
 
     def _title(self, card: Card | None, title: str) -> str:
         return self._books.clean(card.spec.title if card and card.spec else title)
-
-    def _note(self, last: Happened | None) -> str:
-        return self._books.clean(last.note or str(last.event)) if last else ""
 
     def _asks(self, known: TaskRecord, state: State) -> tuple[str, ...]:
         """Nothing once he has answered."""

@@ -324,7 +324,8 @@ def pins(path: str, text: str) -> Iterator[RequirementPin]:
 
 def outdated(reach: Reach, read: Read, releases: Releases) -> Iterator[UpkeepFinding]:
     """Unavailable, as `Releases.newer`; Refused: nothing is known of any of them."""
-    listed = [pin for path in sorted(reach.paths) if _is_list(path, reach) for pin in pins(path, read(path))]
+    lists = [path for path in sorted(reach.paths) if path.endswith(".txt") and matches(path, FILES)]
+    listed = [pin for path in lists if reach.may_pin(path) for pin in pins(path, read(path))]
     refused: list[Refused] = []
     for pin in listed[:MOST_PINS]:
         try:
@@ -336,10 +337,6 @@ def outdated(reach: Reach, read: Read, releases: Releases) -> Iterator[UpkeepFin
             yield _outdated(pin, newer)
     if refused and len(refused) == len(listed[:MOST_PINS]):
         raise refused[0]
-
-
-def _is_list(path: str, reach: Reach) -> bool:
-    return bool(matches(path, FILES)) and path.endswith(".txt") and reach.may_pin(path)
 
 
 def _outdated(pin: RequirementPin, newer: NewerRelease) -> UpkeepFinding:
