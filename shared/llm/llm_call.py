@@ -237,8 +237,7 @@ class Replies:
 
     def keep(self, key: str, text: str, now: datetime) -> None:
         fault_point("reply.understood")
-        with self._db.transaction() as db:
-            db.execute("insert or replace into replies (key, text, at) values (?, ?, ?)", (key, text, _utc(now)))
+        self._db.write("insert or replace into replies (key, text, at) values (?, ?, ?)", (key, text, _utc(now)))
         fault_point("reply.kept")
 
     def prune(self, before: datetime) -> int:

@@ -134,11 +134,10 @@ class NoticeRepository:
         return tuple(_slip(row) for row in rows)
 
     def _set(self, slip: Slip, what: str, *values: str) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                f"update notices set {what} where key = ? and service = ?",  # noqa: S608
-                (*values, slip.key, slip.service),
-            )
+        self._db.write(
+            f"update notices set {what} where key = ? and service = ?",  # noqa: S608
+            (*values, slip.key, slip.service),
+        )
 
 
 def _plain(notice: Notice) -> Notice:

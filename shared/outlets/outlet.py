@@ -96,12 +96,11 @@ class OutletBook:
         return (row["taken"], row["since"], row["why"]) if row else (0, "", "")
 
     def _note(self, outlet: Outlet, taken: int, since: str, why: str) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into outlets (key, taken, since, why) values (?, ?, ?, ?) on conflict do update set"
-                " taken = max(taken, excluded.taken), since = excluded.since, why = excluded.why",
-                (_key(outlet), taken, since, why),
-            )
+        self._db.write(
+            "insert into outlets (key, taken, since, why) values (?, ?, ?, ?) on conflict do update set"
+            " taken = max(taken, excluded.taken), since = excluded.since, why = excluded.why",
+            (_key(outlet), taken, since, why),
+        )
 
 
 def _key(outlet: Outlet) -> str:

@@ -84,8 +84,7 @@ class Activity:
         return Run(cursor.lastrowid or 0, agent, day, task, attempt)
 
     def _end_run(self, run: Run, result: str, now: datetime, use: ResourceUse) -> None:
-        with self._db.transaction() as db:
-            db.execute(END_OF_RUN, (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id))
+        self._db.write(END_OF_RUN, (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id))
         fault_point("run.ended")
 
     def newest_run(self) -> int:
@@ -204,11 +203,10 @@ class Epochs:
 
     def end(self, number: int, now: datetime, how: str) -> None:
         """The first end counts."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update epochs set ended_at = ?, how = ? where number = ? and ended_at is null",
-                (now.isoformat(), how, number),
-            )
+        self._db.write(
+            "update epochs set ended_at = ?, how = ? where number = ? and ended_at is null",
+            (now.isoformat(), how, number),
+        )
         fault_point("epoch.ended")
 
     def last(self) -> Epoch | None:
@@ -218,8 +216,7 @@ class Epochs:
 
     def _note(self, number: int, **columns: str) -> None:
         named = ", ".join(f"{column} = ?" for column in columns)
-        with self._db.transaction() as db:
-            db.execute(f"update epochs set {named} where number = ?", (*columns.values(), number))  # noqa: S608
+        self._db.write(f"update epochs set {named} where number = ?", (*columns.values(), number))  # noqa: S608
 
 
 def _epoch(row: sqlite3.Row) -> Epoch:

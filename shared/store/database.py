@@ -184,6 +184,11 @@ class Database:
             finally:
                 connection.forget()
 
+    def write(self, sql: str, values: Sequence[Any] = ()) -> None:
+        """A transaction of one statement."""
+        with self.transaction() as db:
+            db.execute(sql, values)
+
     def guard(self, epoch: int) -> None:
         """From now on each transaction asks first whether this is still the newest epoch; else it is Replaced."""
         self._epoch = epoch

@@ -32,12 +32,11 @@ class GoalWords:
         text = one_line(word.text, LONGEST_WORD)
         if not (word.goal_id and text):
             return
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into goal_words (goal_id, kind, text, task, at) values (?, ?, ?, ?, ?)"
-                " on conflict do update set is_over = 0",
-                (word.goal_id, word.kind, text, word.task, now.isoformat()),
-            )
+        self._db.write(
+            "insert into goal_words (goal_id, kind, text, task, at) values (?, ?, ?, ?, ?)"
+            " on conflict do update set is_over = 0",
+            (word.goal_id, word.kind, text, word.task, now.isoformat()),
+        )
         fault_point("goal-word.kept")
 
     def planned(self, goal_ids: Iterable[str], words: Iterable[GoalWord], now: datetime) -> None:
@@ -82,9 +81,8 @@ class GoalRepository:
 
     def keep_measures(self, goal: Worded, measures: Sequence[Measure]) -> None:
         """All of them have to hold."""
-        with self._db.transaction() as db:
-            values = (*goal, MEASURES.dump_json(tuple(measures)).decode())
-            db.execute("insert or replace into goal_measures values (?, ?, ?)", values)
+        values = (*goal, MEASURES.dump_json(tuple(measures)).decode())
+        self._db.write("insert or replace into goal_measures values (?, ?, ?)", values)
         fault_point("goal-measure.kept")
 
     def measures(self) -> Mapping[Worded, tuple[Measure, ...]]:
@@ -93,31 +91,28 @@ class GoalRepository:
 
     def begin(self, goal: Worded, look: GoalLook, now: datetime) -> None:
         """Counted before it begins: a look that kills us is not begun for ever."""
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into goal_looks (goal_id, wording, commit_id, merged, at_end, at) values (?, ?, ?, ?, ?, ?)"
-                " on conflict do update set begun = begun + 1",
-                (*_key(goal, look), now.isoformat()),
-            )
+        self._db.write(
+            "insert into goal_looks (goal_id, wording, commit_id, merged, at_end, at) values (?, ?, ?, ?, ?, ?)"
+            " on conflict do update set begun = begun + 1",
+            (*_key(goal, look), now.isoformat()),
+        )
         fault_point("goal-look.begun")
 
     def put_off(self, goal: Worded, look: GoalLook) -> None:
         """Note that nobody could look now: no money, no model, no box."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update goal_looks set begun = begun - 1"
-                " where goal_id = ? and wording = ? and commit_id = ? and merged = ? and at_end = ?",
-                _key(goal, look),
-            )
+        self._db.write(
+            "update goal_looks set begun = begun - 1"
+            " where goal_id = ? and wording = ? and commit_id = ? and merged = ? and at_end = ?",
+            _key(goal, look),
+        )
         fault_point("goal-look.put-off")
 
     def keep(self, goal: Worded, look: GoalLook) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                "update goal_looks set figure = ?, verdict = ?, text = ?"
-                " where goal_id = ? and wording = ? and commit_id = ? and merged = ? and at_end = ?",
-                (look.figure, look.verdict, one_line(look.text, LONGEST_WORD), *_key(goal, look)),
-            )
+        self._db.write(
+            "update goal_looks set figure = ?, verdict = ?, text = ?"
+            " where goal_id = ? and wording = ? and commit_id = ? and merged = ? and at_end = ?",
+            (look.figure, look.verdict, one_line(look.text, LONGEST_WORD), *_key(goal, look)),
+        )
         fault_point("goal-look.kept")
 
     def looks(self) -> Mapping[Worded, tuple[GoalLook, ...]]:

@@ -89,8 +89,7 @@ class RoadmapRepository:
 
     def withdraw(self) -> None:
         """What was intended is not written."""
-        with self._db.transaction() as db:
-            db.execute("delete from roadmap_texts where stands = 0")
+        self._db.write("delete from roadmap_texts where stands = 0")
         fault_point("roadmap.withdrawn")
 
     # -- what is done -----------------------------------------------------------------------------------------
