@@ -41,7 +41,7 @@ from sisimpur.shared.money.token_budget import (
     raise_forbidden,
     raised,
 )
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import Database, OfDatabase
 from sisimpur.shared.system.fault import fault_point
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -273,11 +273,8 @@ def uptime() -> Uptime:
 # --- the owner's adjustments ----------------------------------------------------------------------------------
 
 
-class OwnerAdjustments:
+class OwnerAdjustments(OfDatabase):
     """Each is durable when it returns. `db` is the database of the home."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def raise_cap(self, to: int, caps: Caps, why: str, now: datetime) -> str:
         """Let today cost up to `to`; said again, the last word counts. -> the day that it holds for.

@@ -20,7 +20,7 @@ from sisimpur.shared.machine.charging import charged
 from sisimpur.shared.machine.pressure import MachineReading
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.model.work import ResourceUse, Run
-from sisimpur.shared.store.database import Database, Form, when
+from sisimpur.shared.store.database import Form, OfDatabase, when
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
@@ -58,10 +58,7 @@ class Phase:
     ended: bool
 
 
-class Activity:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class Activity(OfDatabase):
     @contextmanager
     def running(self, agent: str, day: str, clock: Clock, task: str = "", attempt: int = 0) -> Iterator[Run]:
         """One agent at work: its run has an end, however it ends."""
@@ -169,10 +166,7 @@ class Epoch:
     machine: MachineReading | None = None
 
 
-class Epochs:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class Epochs(OfDatabase):
     def begin(self, pid: int, now: datetime, kind: Literal["daemon", "run-day"] = "daemon") -> int:
         """By who holds the home's lock. What is still open belongs to the dead: it ends here -> our number."""
         with self._db.transaction() as db:

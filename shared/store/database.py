@@ -258,6 +258,13 @@ class Database:
             ) from None
 
 
+class OfDatabase:
+    """What keeps rows there."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+
 def _why_not(path: Path, error: sqlite3.Error) -> str:
     """What keeps it from being written, as the file system says it: SQLite calls all of it an error of the disk."""
     try:

@@ -10,7 +10,7 @@ from typing import Literal
 from sisimpur.shared.model.lifecycle import Worded
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import GoalWord, Measure
-from sisimpur.shared.store.database import Database, Form, row_to
+from sisimpur.shared.store.database import Form, OfDatabase, row_to
 from sisimpur.shared.system.fault import fault_point
 
 LONGEST_WORD = 1_000  # characters
@@ -21,11 +21,8 @@ MEASURES = Form(tuple[Measure, ...])
 Seen = Literal["", "holds", "not yet", "cannot tell"]
 
 
-class GoalWords:
+class GoalWords(OfDatabase):
     """Words about goals. A goal keeps them while it is reworded: they belong to its id."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def keep(self, word: GoalWord, now: datetime) -> None:
         """Kept once, however often it is said; what was left, taken up, and is left again is open again."""
@@ -73,11 +70,8 @@ class GoalLook:
     text: str = ""  # what is missing, or why nobody can tell
 
 
-class GoalRepository:
+class GoalRepository(OfDatabase):
     """Measures of goals, and what was seen of them; both belong to a goal as it is worded."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def keep_measures(self, goal: Worded, measures: Sequence[Measure]) -> None:
         """All of them have to hold."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from sisimpur.shared.model.schedule import Ran
 from sisimpur.shared.model.work import DailyPlan, Goal, Guard, Question, Vision
-from sisimpur.shared.store.database import Database, Form, row_to
+from sisimpur.shared.store.database import Form, OfDatabase, row_to
 from sisimpur.shared.system.fault import fault_point
 
 MOST_TOLD = 5_000  # characters of a phase's problems
@@ -38,10 +38,7 @@ class Answer:
     at: str
 
 
-class PlanRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class PlanRepository(OfDatabase):
     # -- visions and questions -----------------------------------------------------------------------------
 
     def accepted(self) -> Accepted | None:

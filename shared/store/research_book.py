@@ -9,16 +9,13 @@ import sqlite3
 from collections.abc import Sequence
 
 from sisimpur.shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
-from sisimpur.shared.store.database import Database, Form, row_to
+from sisimpur.shared.store.database import Form, OfDatabase, row_to
 from sisimpur.shared.system.fault import fault_point
 
 HITS, FINDINGS = Form(tuple[SearchHit, ...]), Form(Findings)
 
 
-class ResearchRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class ResearchRepository(OfDatabase):
     # -- inquiries --------------------------------------------------------------------------------------------
 
     def ask(self, inquiries: Sequence[Inquiry], day: str) -> None:

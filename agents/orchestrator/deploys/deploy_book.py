@@ -21,7 +21,7 @@ from sisimpur.shared.model.deployment import (
     Place,
     after,
 )
-from sisimpur.shared.store.database import Database, when
+from sisimpur.shared.store.database import OfDatabase, when
 from sisimpur.shared.system.fault import fault_point
 
 DEPLOYS = (
@@ -36,10 +36,7 @@ class Pause:
     why: str
 
 
-class DeployRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class DeployRepository(OfDatabase):
     def name(self) -> str:
         """Twelve digits by which an engine's containers and images are known as this home's; made once."""
         with self._db.transaction() as db:
