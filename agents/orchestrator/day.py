@@ -161,10 +161,6 @@ class Working:
         self.hearing.hear()
         self.deploys.hear()
 
-    def listen(self) -> None:
-        """What the owner wrote where he is heard at once."""
-        self.hearing.channel.hear()
-
 
 class Orchestrator:
     """Runs a day's phases in order. A phase that fails is told and does not keep the others from their work."""

@@ -126,7 +126,8 @@ def status_facts(records: Records) -> dict[str, Any]:
     cap, pid, moving = records.spending.cap_of(day, caps.day), lock.holder(records.home.lock), _moving(records, seen)
     capped = _capped(records, next_cap(cap, caps), moving) if records.spending.is_reached(day, cap) else ()
     answers = [
-        *_halted(records, stopped),
+        *_without_key(records),
+        *_stopped(records, stopped),
         *capped,
         *(_deploys_paused(records) if _deploys_at_all(records) else ()),
         *_answers(records, seen),
@@ -268,11 +269,6 @@ def _without_key(records: Records) -> Iterator[PendingAnswer]:
     except Misconfigured as problem:
         told = str(problem).replace("config/.env", str(path))
         yield PendingAnswer("", f"no day can begin: {told}; then type:", command(records.home.root, "doctor"))
-
-
-def _halted(records: Records, reason: str) -> Iterator[PendingAnswer]:
-    yield from _without_key(records)
-    yield from _stopped(records, reason)
 
 
 def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:

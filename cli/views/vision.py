@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
@@ -164,13 +163,10 @@ def _read(home: Home, text: str, facts: Mapping[str, Any]) -> SetupFinding:
     each = ", ".join(f"{levels[level.upper()]} {level.upper()}" for level in Priority if levels[level.upper()])
     parts = [f"{counted(len(facts['goals']), 'goal')}{f' ({each})' if each else ''}"]
     parts += [counted(len(facts[name]), word) for name, word in (("ideas", "idea"), ("notes", "note")) if facts[name]]
-    like = next((str(path.relative_to(ROOT)) for path in _examples() if read_text(path) == text), "")
+    examples = sorted((ROOT / "examples").glob("**/VISION.md"))
+    like = next((str(path.relative_to(ROOT)) for path in examples if read_text(path) == text), "")
     told = f"; word for word the example's, {like}: its goals are not yours" if like else ""
     return SetupFinding("vision", True, f"{', '.join(parts)} read, without a model{told}")
-
-
-def _examples() -> list[Path]:
-    return sorted((ROOT / "examples").glob("**/VISION.md"))
 
 
 def vision_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -106,12 +106,14 @@ class ComposeDriver(DockerPlaces):
         """A job that ended well is no part that is missing; a service that is not there is."""
         there = self._manager.containers_of(place)
         written = self._written(place)
-        jobs = {name for service in _once(written) for name in self._names(place, service)}
+        services = written.get("services", {})
+        once = [name for name, one in services.items() if one.get("restart") != "unless-stopped"]
+        jobs = {name for service in once for name in self._names(place, service)}
         found = summed_up([one for one in there if one.name not in jobs or one.state != "exited" or one.exit_code])
         if found is None or found.ended or COMMIT not in str(written) or found.commit != _commit(written):
             return found
         names = {one.name for one in there}
-        gone = [one for one in written.get("services", {}) if not names.intersection(self._names(place, one))]
+        gone = [one for one in services if not names.intersection(self._names(place, one))]
         return replace(found, ended=f"the service {gone[0]} is not there") if gone else found
 
     # --- the file --------------------------------------------------------------------------------------------
@@ -194,7 +196,8 @@ class ComposeDriver(DockerPlaces):
         self, place: Place, name: str, composed: Composed, words: tuple[str, ...], may_stop: bool = False
     ) -> Finished:
         folder = self._folder_of(place)
-        _write_private(folder / name, composed.as_json)
+        write_text(folder / name, composed.as_json)
+        (folder / name).chmod(0o600)
         fault_point("deploy.compose-written")
         return self._command.run(self._manager.names.of(place), folder / name, words, may_stop=may_stop)
 
@@ -221,20 +224,9 @@ class ComposeDriver(DockerPlaces):
         return text
 
 
-def _once(written: Mapping[str, Any]) -> list[str]:
-    services = written.get("services", {})
-    return [name for name, one in services.items() if one.get("restart") != "unless-stopped"]
-
-
 def _commit(written: Mapping[str, Any]) -> str:
     labels = [one.get("labels", {}) for one in written.get("services", {}).values()]
     return next((one[COMMIT] for one in labels if COMMIT in one), "")
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Write a file in a folder that nobody else may enter."""
-    write_text(path, text)
-    path.chmod(0o600)
 
 
 # --- the repository's file -----------------------------------------------------------------------------------
@@ -245,7 +237,7 @@ def composed(root: Path, site: ComposeSite) -> Composed:
     parsed = strict_yaml.parse(read_text(_real(root, Inside("compose_file", site.file, "file"))), site.file).value
     held = {name: _env_file(root, name) for name in compose_rules.env_files(parsed, site)}
     found = compose_rules.checked(parsed, replace(site, files=held))
-    problems = found.problems if isinstance(found, Forbidden) else _told(_outside(root, found))
+    problems = found.problems if isinstance(found, Forbidden) else Problems(_outside(root, found)).all()
     if problems or isinstance(found, Forbidden):
         raise Refused("\n".join((f"{site.file} may not be run as it is:", *problems)))
     return found
@@ -267,12 +259,6 @@ def labelled(composed: Composed, folder: Path, labels: Mapping[str, str]) -> Com
         fault_point("deploy.dockerfile-written")
         services[name] = {**services[name], "build": {**build, "dockerfile": escaped(str(ours))}}
     return replace(composed, document={**composed.document, "services": services})
-
-
-def _told(problems: list[str]) -> tuple[str, ...]:
-    """Each whole, or only counted."""
-    told = Problems(problems)
-    return told.all()
 
 
 def _outside(root: Path, composed: Composed) -> list[str]:

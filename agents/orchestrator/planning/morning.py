@@ -64,7 +64,7 @@ class RequestedGoals:
     def goals(self, before: Accepted | None) -> tuple[Goal, ...]:
         """While the forge does not answer, what they asked for last time."""
         rules, goals = self.rules, before.vision.goals if before else ()
-        if not rules.takes_issues:
+        if not (rules.owners or rules.label):
             return ()
         known = tuple(goal for goal in goals if is_from_issue(goal))
         try:

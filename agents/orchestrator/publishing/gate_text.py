@@ -153,21 +153,10 @@ def _finding(finding: Finding) -> str:
 
 def waiting(task: str, reasons: Sequence[str], commit: str = "") -> str:
     """`commit`: if the owner's words below the pull request count."""
-    below = answers_below(commit) if commit else ""
-    return "\n\n".join(filter(None, ("### Waits for the owner", bullets(reasons), answers(task), below)))
-
-
-def answers(task: str) -> str:
-    """What the owner can type."""
-    return f"`python main.py approve {task}`, `reject {task} --why ...`, or `retry {task} --why ...`"
-
-
-def answers_below(commit: str) -> str:
-    """What the owner can write below the pull request."""
-    return (
-        f"Or write here: `/approve {commit[:12]}`, `/approve over FINDING`, `/reject why`, "
-        "or `/retry what to do differently`."
-    )
+    typed = f"`python main.py approve {task}`, `reject {task} --why ...`, or `retry {task} --why ...`"
+    below = f"`/approve {commit[:12]}`, `/approve over FINDING`, `/reject why`, or `/retry what to do differently`"
+    parts = ("### Waits for the owner", bullets(reasons), typed, f"Or write here: {below}." if commit else "")
+    return "\n\n".join(filter(None, parts))
 
 
 # --- for the coder -------------------------------------------------------------------------------------------

@@ -99,13 +99,14 @@ class DayBooks:
         in_turn = sorted(self._vision.goals, key=lambda goal: (goal.priority.rank, goal.line))
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in in_turn)
         theirs = {task.id for goal in goals for task in goal.tasks}
+        told = [task for task in tasks.values() if task.is_open or task.is_of_the_day or task.failed]
         ledger, cap, troubles = money.ledger, money.cap_of(day), self._troubles()
         spent, is_capped = totals(self._shares, day, cap), ledger.is_reached(day, cap)
         return DayAccount(
             day=day,
             kind=kind or self._kind(spent, plan, tasks, troubles),
             goals=goals,
-            others=tuple(task for id_, task in tasks.items() if id_ not in theirs and _is_told(task)),
+            others=tuple(task for task in told if task.id not in theirs),
             spent=spent,
             month=totals(self._shares, month_of(day), money.caps.month),
             week=added((one for one in self._shares if monday_of(one.day) == monday_of(day)), cap=0),
@@ -115,7 +116,7 @@ class DayBooks:
             roadmap=self._roadmap.account,
             deferred=self._clean(goal.title for goal in plan.deferred),
             questions=tuple(map(self._question, questions)),
-            guards=self._clean(self._guards()),
+            guards=self._clean(changes(plans.guards(), plans.guards_before(day), self._vision.wishes, day)),
             troubles=troubles,
             stopped=ledger.paused(),
             is_capped=is_capped,
@@ -131,10 +132,6 @@ class DayBooks:
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
         )
-
-    def _guards(self) -> tuple[str, ...]:
-        plans = self._books.plans
-        return changes(plans.guards(), plans.guards_before(self._day), self._vision.wishes, self._day)
 
     def _question(self, question: Question) -> QuestionAccount:
         (text,) = self._clean((f"{question_line(question, self._titles())}{self._looked_up(question)}",))
@@ -239,7 +236,7 @@ class DayBooks:
             cost=self._used[known.id].amount,
             cost_of_day=self._cost.get(known.id, 0),
             asks=self._asks(known, state),
-            words=self._words(known),
+            words=self._clean(beside(self._books.roadmap.sources.goals.words.of([known.goal_id]), known.id)),
             into=own_target(self._journal, known),
             refused=self._clean(known.refused),
         )
@@ -261,9 +258,6 @@ class DayBooks:
         if parked is None or self._tasks.gates.is_approved(parked):
             return ()
         return self._clean(parked.reasons)
-
-    def _words(self, known: TaskRecord) -> tuple[str, ...]:
-        return self._clean(beside(self._books.roadmap.sources.goals.words.of([known.goal_id]), known.id))
 
     def _with_evidence(self, task: TaskAccount) -> TaskAccount:
         """What tests and review said of exactly the commit that was merged: the newest one that counts."""
@@ -313,10 +307,6 @@ def _cost_per_task(shares: Iterable[Share], day: str) -> dict[str, int]:
         if share.day == day:
             found[share.task] = found.get(share.task, 0) + share.spent + share.reserved + share.lost
     return found
-
-
-def _is_told(task: TaskAccount) -> bool:
-    return task.is_open or task.is_of_the_day or task.failed
 
 
 def _unsent(slip: Slip) -> str:
