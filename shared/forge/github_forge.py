@@ -29,7 +29,6 @@ from sisimpur.shared.forge.forge import (
     clipped,
     key_of,
     marked,
-    summary,
 )
 from sisimpur.shared.forge.github_check import SetupFinding, findings, required_checks
 from sisimpur.shared.forge.github_client import AT_GITHUB, GitHubAccess, GitHubClient, branch_path
@@ -164,7 +163,7 @@ class GitHubForge:
         said += [(f"{run.name} (run)" if run.name in OURS else run.name, run.result) for run in runs or ()]
         items = worst(said)
         complete = runs is not None and combined.total_count <= len(combined.statuses)
-        return CommitChecks(summary(items.values()), items, complete, runs_workflows=True)
+        return CommitChecks(items, complete, runs_workflows=True)
 
     def required(self, base: str) -> frozenset[str]:
         try:

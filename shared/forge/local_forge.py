@@ -31,7 +31,6 @@ from sisimpur.shared.forge.forge import (
     clipped,
     marked,
     same_base,
-    summary,
 )
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge, readable_uri
 from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, follow, kept, locked
@@ -123,7 +122,7 @@ class LocalForge:
 
     def checks(self, sha: str) -> CommitChecks:
         items = self._book.statuses(sha)
-        return CommitChecks(summary(items.values()), items)
+        return CommitChecks(items)
 
     def required(self, base: str) -> frozenset[str]:  # noqa: ARG002 - the same for each branch
         return self._required

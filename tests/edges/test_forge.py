@@ -30,7 +30,6 @@ from sisimpur.shared.forge.forge import (
     key_of,
     marked,
     marker,
-    summary,
     task_of,
 )
 from sisimpur.shared.forge.local_forge import LocalForge
@@ -762,10 +761,3 @@ def test_a_key_that_could_break_out_of_its_marker_is_refused(key: str) -> None:
 def test_a_task_is_believed_only_in_our_own_marker(body: str, author: str, task: str) -> None:
     pull = Pull(1, "T", body, "task", "main", "0" * 40, "open", False, frozenset(), author, "")
     assert task_of(pull, "us") == task
-
-
-def test_one_failure_fails_and_nothing_is_pending() -> None:
-    assert summary([]) == "pending"
-    assert summary(["success"]) == "success"
-    assert summary(["success", "pending"]) == "pending"
-    assert summary(["pending", "failure"]) == "failure"

@@ -239,7 +239,6 @@ def _seen(engine: docker.APIClient, id_: str, place: Place) -> Container | None:
             int(state["ExitCode"]),
             int(found["RestartCount"]),
             bool(state.get("OOMKilled")),
-            found["Image"],
             found["Created"],
         )
     return None

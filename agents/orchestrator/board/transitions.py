@@ -101,8 +101,10 @@ class Transitions:
 
     def file(self, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
         """Write a task's file, then its first line of history; repeatable. `worded`, `branch`: see TaskRecord."""
-        there = (self.store.read(state, task.id).spec for state in self.store.find(task.id))
-        if self.store.add(task) or task in there:  # written by us before a kill, and still the same
+        was_filed = self.store.add(task) or any(
+            self.store.read(state, task.id).spec == task for state in self.store.find(task.id)
+        )  # else by us before a kill, and still the same
+        if was_filed:
             self.journal.born(task, State.BACKLOG, note, self._clock.now(), worded, branch)
         else:
             self._tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")

@@ -151,7 +151,7 @@ class DayBooks:
     def _plan(self, plan: DailyPlan) -> PlanAccount:
         proposed = upkeep.lines(self._books.learned.upkeep.look(plan.day))
         titles = self._clean(task.title for task in plan.tasks)
-        return PlanAccount(titles, plan.forecast, self._clean(plan.notes), self._clean(proposed))
+        return PlanAccount(titles, plan.forecast, self._clean(proposed))
 
     def tasks(self, pulls: Mapping[str, str] = NOTHING) -> Iterable[TaskAccount]:
         """Every task that there may be something to tell of; `pulls`: addresses by task."""
