@@ -18,14 +18,7 @@ from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.planning.integrating import Integrating
 from sisimpur.agents.orchestrator.workers import WorkerPool
 from sisimpur.shared.forge.forge import RateLimited
-from sisimpur.shared.model.errors import (
-    Misconfigured,
-    ModelAway,
-    OutOfBudget,
-    Replaced,
-    Stopping,
-    TeamError,
-)
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, Stopping, TeamError
 from sisimpur.shared.model.lifecycle import State, TaskLimits
 from sisimpur.shared.model.work import Policy, Vision
 from sisimpur.shared.store.task_records import TaskRecord

@@ -72,13 +72,7 @@ class GitHubForge:
     """
 
     def __init__(
-        self,
-        repository: str,
-        token: str,
-        clock: Clock,
-        *,
-        reviewer_token: str = "",
-        access: GitHubAccess = AT_GITHUB,
+        self, repository: str, token: str, clock: Clock, *, reviewer_token: str = "", access: GitHubAccess = AT_GITHUB
     ) -> None:
         self._team = GitHubClient(repository, token, clock, TOKEN, access)
         self._second = (

@@ -125,8 +125,7 @@ class LocalForgeRepository(Database):
 
     def find(self, head: str, base: str) -> Pull | None:
         row = self.row(
-            "select * from pull where head = ? and base = ? order by state <> 'open', number desc limit 1",
-            (head, base),
+            "select * from pull where head = ? and base = ? order by state <> 'open', number desc limit 1", (head, base)
         )
         return self._pull(row) if row else None
 

@@ -106,16 +106,14 @@ class GateRepository:
     def not_begun(self, kind: Kind, task: str, commit: str) -> None:
         """Note that it could not begin for a reason that is not its own: no money, no sandbox, no answer."""
         self._db.write(
-            "update gate_runs set begun = begun - 1 where task = ? and commit_id = ? and kind = ?",
-            (task, commit, kind),
+            "update gate_runs set begun = begun - 1 where task = ? and commit_id = ? and kind = ?", (task, commit, kind)
         )
         fault_point(f"{kind}.not-begun")
 
     def no_end(self, task: str, commit: str) -> None:
         """Note that the tests themselves came to no end. A kill of ours is none of theirs, and counts for nobody."""
         self._db.write(
-            "update gate_runs set begun = begun + 1 where task = ? and commit_id = ? and kind = 'check'",
-            (task, commit),
+            "update gate_runs set begun = begun + 1 where task = ? and commit_id = ? and kind = 'check'", (task, commit)
         )
         fault_point("check.no-end")
 

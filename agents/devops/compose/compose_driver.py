@@ -23,14 +23,7 @@ from sisimpur.agents.devops.compose.compose_rules import Composed, Forbidden
 from sisimpur.agents.devops.compose.compose_values import Problems, escaped, plain
 from sisimpur.agents.devops.docker.docker_engine import GONE, connected, unless
 from sisimpur.agents.devops.docker.docker_manager import DockerManager, DockerPlaces
-from sisimpur.agents.devops.docker.docker_words import (
-    COMMIT,
-    HOME,
-    PORT_TAKEN,
-    summed_up,
-    why_away,
-    without_noise,
-)
+from sisimpur.agents.devops.docker.docker_words import COMMIT, HOME, PORT_TAKEN, summed_up, why_away, without_noise
 from sisimpur.agents.devops.drivers import release_files
 from sisimpur.agents.devops.drivers.driver import EngineAway, Release, ReleaseFailed
 from sisimpur.agents.devops.drivers.owner_command import tail

@@ -37,12 +37,7 @@ class BoxDriver:
     """
 
     def __init__(
-        self,
-        settings: DeploySettings,
-        files: Files,
-        folder: Path,
-        data: Path,
-        box: Callable[[], Box],
+        self, settings: DeploySettings, files: Files, folder: Path, data: Path, box: Callable[[], Box]
     ) -> None:
         self._settings, self._files, self._data, self._box = settings, files, data, box
         self._kept = {place: KeptBox(folder / f"{place}.box") for place in settings.places}

@@ -35,13 +35,7 @@ MOST_READINGS = 12  # by a model, per day: an owner who edits all day, or answer
 
 class ReadsVision(Protocol):
     def read(
-        self,
-        run: Run,
-        vision: Vision,
-        change: VisionChange,
-        guards: Sequence[Guard],
-        files: Sequence[str],
-        facts: str,
+        self, run: Run, vision: Vision, change: VisionChange, guards: Sequence[Guard], files: Sequence[str], facts: str
     ) -> Interpretation: ...
 
 

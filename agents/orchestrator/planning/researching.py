@@ -134,12 +134,7 @@ def note_path(looked: Looked) -> str:
 
 
 def note(
-    inquiry: Inquiry,
-    findings: Findings,
-    read: Sequence[WebSource | NotRead],
-    day: str,
-    cost: int,
-    goal: str = "",
+    inquiry: Inquiry, findings: Findings, read: Sequence[WebSource | NotRead], day: str, cost: int, goal: str = ""
 ) -> str:
     """`read`: the pages that were asked for. `goal`: the title of the goal that it is about."""
     sources = [page for page in read if isinstance(page, WebSource)]

@@ -101,10 +101,7 @@ PHRASES: dict[Cause, tuple[str, ...]] = {  # how a note begins; the first that f
         r"the answer was longer than max_tokens",
         r"it used all its model calls",
     ),
-    Cause.BUDGET: (
-        r"the answer was cut because the budget",
-        r"(cap of this task|budget of this run) reached: ",
-    ),
+    Cause.BUDGET: (r"the answer was cut because the budget", r"(cap of this task|budget of this run) reached: "),
     Cause.OUTAGE: (
         r"api error(: |$)",
         r"files were changed, but the meter saw no complete answer",

@@ -69,12 +69,7 @@ class PackageIndex:
     """
 
     def __init__(
-        self,
-        hosts: Sequence[str],
-        python: str,
-        http: Http | None = None,
-        port: int = HTTPS,
-        seconds: float = SECONDS,
+        self, hosts: Sequence[str], python: str, http: Http | None = None, port: int = HTTPS, seconds: float = SECONDS
     ) -> None:
         """`seconds`: for all that is asked."""
         self._hosts, self._python, self._port = tuple(host.lower() for host in hosts), python, port
