@@ -53,9 +53,6 @@ HERE = "; see: python main.py status"  # who reads it has typed that already
 CLOCKS_DIFFER = timedelta(seconds=1)  # the file system's and ours
 
 
-# --- facts ---------------------------------------------------------------------------------------------------
-
-
 def daemon_facts(db: Database, holder: str, following: str = "") -> dict[str, Any]:
     """Return them in the form of `--json`. `holder`: the process that holds the home's lock; empty: nobody does.
 
@@ -112,9 +109,6 @@ def how_it_goes_on(db: Database, home: Home) -> str:
     if lock.holder(home.lock):
         return "the team is at work and goes on by itself"
     return f"to go on, type: {command(home.root, go_on(db))}"
-
-
-# --- words ---------------------------------------------------------------------------------------------------
 
 
 def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:

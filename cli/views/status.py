@@ -115,9 +115,6 @@ def _amounts(sums: Mapping[str, str]) -> str:
     return f"{in_cents(nano['spent'])} of {in_cents(nano['cap'])} spent{''.join(more)}"
 
 
-# --- facts ---------------------------------------------------------------------------------------------------
-
-
 def status_facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
     seen, day = records.snapshot(EndedTasks(records.db).given_up()), records.day()

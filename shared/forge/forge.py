@@ -48,9 +48,6 @@ MARKED = re.compile(r"<!-- sisimpur-key ([a-zA-Z0-9][a-zA-Z0-9._:-]{0,199}) -->"
 CUT = "\n\n*(cut)*"
 
 
-# --- values --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Pull:
     """A pull request. An open one follows its branch; a closed or merged one keeps its last commit."""

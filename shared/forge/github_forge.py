@@ -241,8 +241,6 @@ class GitHubForge:
     def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "", message: str = "") -> str:
         return self._pulls.merge(number, sha, method, into, message)
 
-    # -- parts ------------------------------------------------------------------------------------------------
-
     def _write(
         self, thing: str, verb: str, path: str, body: Mapping[str, Any] | None = None, by: GitHubClient | None = None
     ) -> Any:

@@ -277,8 +277,6 @@ class LocalForge:
                 self._close(pull)
         return branches
 
-    # -- parts ------------------------------------------------------------------------------------------------
-
     def _proposed(self, head: str, base: str, branches: dict[str, str]) -> str:
         """The commit of a branch that may become a pull request."""
         head_sha, base_sha = _commit_of(head, branches), _commit_of(base, branches)

@@ -232,8 +232,6 @@ class LocalForgeRepository(Database):
         rows = self.rows("select context, state from status where sha = ? order by context", (sha,))
         return {r["context"]: r["state"] for r in rows}
 
-    # -- parts ------------------------------------------------------------------------------------------------
-
     def _pull(self, row: sqlite3.Row) -> Pull:
         """Made by hand: a home of years has thousands, and `prs` shows them all."""
         draft, labels, url = bool(row["draft"]), _names(row["labels"]), self._url(row["number"])

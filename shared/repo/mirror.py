@@ -295,8 +295,6 @@ class Mirror:
         """One Change for each path that differs."""
         return changed(self.repository, old, new)
 
-    # --- details ---------------------------------------------------------------------------------------------
-
     def _remote_branches(self, *names: str) -> dict[str, str]:
         url = self.remote.url
         done = self.repository.try_git("ls-remote", "--heads", "--", url, *names, timeout=60, remote=self.remote)

@@ -150,9 +150,6 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
     return ask() if is_gone else told
 
 
-# --- details -------------------------------------------------------------------------------------------------
-
-
 def _conflict(paths: set[str]) -> Conflict:
     return Conflict(tuple(sorted(paths)[:MOST_PATHS]))
 

@@ -195,9 +195,6 @@ class TaskPlaces:
         self._place[task] = state
 
 
-# --- details -------------------------------------------------------------------------------------------------
-
-
 def _records(rows: Iterable[sqlite3.Row]) -> dict[str, TaskRecord]:
     return {row["id"]: _record(row) for row in rows}
 

@@ -181,9 +181,6 @@ class Home:
         folder.chmod(0o700)
 
 
-# --- reading -------------------------------------------------------------------------------------------------
-
-
 def read_text(path: Path, limit: int = MAX_TEXT) -> str:
     """A plain file of UTF-8 text with `\\n` line ends, or Refused naming the reason. FileNotFoundError if absent.
 
@@ -229,9 +226,6 @@ def stamp(path: Path) -> Stamp:
     except OSError:
         return ABSENT
     return info.st_ino, info.st_mtime_ns, info.st_size
-
-
-# --- writing -------------------------------------------------------------------------------------------------
 
 
 def write_text(path: Path, text: str) -> None:

@@ -210,9 +210,6 @@ class DockerPlaces:
         return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
 
-# --- details -------------------------------------------------------------------------------------------------
-
-
 def _is_finished(engine: docker.APIClient, image: str) -> bool:
     """Of a build of ours that lost its name; what somebody made of one of ours has its labels too, and steps after."""
     with unless(GONE):

@@ -115,8 +115,6 @@ class BoxDriver:
         running = [found.commit for place in self._kept if (found := self.running(place))]
         return Cleaned(builds=self._files.clean({*running, *(release.commit for release in keep)}))
 
-    # --- details ---------------------------------------------------------------------------------------------
-
     def _given(self, place: Place) -> Surroundings:
         """Nothing of ours: PORT, what the owner gives the place, and programs of the machine."""
         one = self._settings.places[place]

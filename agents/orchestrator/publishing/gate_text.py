@@ -37,9 +37,6 @@ STILL = 600  # of one that failed before, too
 SHORT = 8  # letters of a finding's signature
 
 
-# --- one line ------------------------------------------------------------------------------------------------
-
-
 def summary(evidence: Evidence) -> str:
     counts = f"{evidence.passed} passed, {evidence.failed} failed, {evidence.skipped} skipped"
     if evidence.failing_before:

@@ -124,8 +124,6 @@ class Publishing:
 
         self._once(to, kind, name, publish, now)
 
-    # -- details ----------------------------------------------------------------------------------------------
-
     def _once(self, to: Address, kind: str, payload: str, publish: Callable[[], str], now: datetime) -> str:
         key = f"{to.task}.a{to.attempt}:{kind}"
         if found := self.journal.outcome_of(key):

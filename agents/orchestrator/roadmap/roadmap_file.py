@@ -84,8 +84,6 @@ class Sheet:
 
 NOTHING = Sheet()
 
-# --- reading -------------------------------------------------------------------------------------------------
-
 
 def read(outline: Sequence[MarkdownLine], today: str) -> Sheet:
     """`today`: weeks that stand below no month are those nearest to it. Text above the first heading is the head."""
