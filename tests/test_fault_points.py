@@ -276,8 +276,6 @@ EXEMPT: Mapping[str, str] = {
     ),
     "shared/money/meter/app:MeterApp._counted": "counts tokens, which costs nothing",
     # services of a test or a demo, which are not ours to kill
-    "shared/forge/local_forge:LocalForge.add_issue": "what a person would do there",
-    "shared/forge/local_forge:LocalForge.add_comment": "what a person would do there",
     "agents/qa/runner/inside/": "runs in a box",
 }
 

@@ -235,19 +235,6 @@ class LocalForge:
             self._commits.delete(name)
             fault_point("branch.deleted")
 
-    # -- for owners without a server --------------------------------------------------------------------------
-
-    def add_issue(self, title: str, body: str = "", labels: Collection[str] = ()) -> int:
-        with self._book.transaction() as db:
-            number = self._book.add_issue(db, one_line(title, MAX_TITLE), clipped(body), self._actor)
-            self._book.label(db, number, [one_line(label, MAX_TITLE) for label in labels])
-        return number
-
-    def add_comment(self, number: int, author: str, body: str) -> None:
-        """Add what somebody else has to say."""
-        with self._book.transaction() as db:
-            self._book.add_comment(db, number, one_line(author, MAX_TITLE), clipped(body), self._clock.now())
-
     # -- what happened behind our back ------------------------------------------------------------------------
 
     def _up_to_date(self, *names: str) -> dict[str, str]:

@@ -173,10 +173,6 @@ class LocalForgeRepository(Database):
 
     # -- issues, comments, reviews, statuses ------------------------------------------------------------------
 
-    def add_issue(self, db: sqlite3.Connection, title: str, body: str, author: str) -> int:
-        insert = "insert into item (kind, title, body, author) values ('issue', ?, ?, ?)"
-        return db.execute(insert, (title, body, author)).lastrowid or 0
-
     def issues(self) -> list[Issue]:
         return [
             row_to(Issue, row, labels=_names(row["labels"]), url=self._url(row["number"]))
@@ -192,11 +188,6 @@ class LocalForgeRepository(Database):
             " on conflict (number, key, author) do update set body = excluded.body where body <> excluded.body",
             (number, key, author, body, at.isoformat()),
         )
-
-    def add_comment(self, db: sqlite3.Connection, number: int, author: str, body: str, at: datetime) -> None:
-        """Somebody's who has no keys: each is a new one."""
-        (count,) = db.execute("select count(*) from comment where number = ?", (number,)).fetchone()
-        self.comment(db, number, f"by hand {count}", author, body, at)  # no marker holds a blank
 
     def comments(self, number: int, us: Collection[str]) -> list[Comment]:
         rows = self.rows(SAID, (number, number))
