@@ -296,19 +296,18 @@ class RequirementPin:
     version: str
 
 
-class NewerRelease(Protocol):
-    """The newest version that may be installed. `behind`: how many are newer than the pinned one."""
+@dataclass(frozen=True)
+class NewerVersion:
+    """The newest final version that fits. `behind`: how many final ones are newer than the pinned one."""
 
-    @property
-    def version(self) -> str: ...
-    @property
-    def behind(self) -> int: ...
+    version: str
+    behind: int
 
 
 class Releases(Protocol):
     """A package index."""
 
-    def newer(self, name: str, version: str) -> NewerRelease | None:
+    def newer(self, name: str, version: str) -> NewerVersion | None:
         """None: there is none. Refused: nothing is known of this package. Unavailable: nothing is known at all."""
 
 
@@ -339,7 +338,7 @@ def outdated(reach: Reach, read: Read, releases: Releases) -> Iterator[UpkeepFin
         raise refused[0]
 
 
-def _outdated(pin: RequirementPin, newer: NewerRelease) -> UpkeepFinding:
+def _outdated(pin: RequirementPin, newer: NewerVersion) -> UpkeepFinding:
     return UpkeepFinding(
         "outdated pin",
         f"{package_name(pin.name)} in {pin.path}",
