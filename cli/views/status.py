@@ -144,15 +144,8 @@ def status_facts(records: Records) -> dict[str, Any]:
         "today": money(records.spending.totals(day, cap)),
         "month": money(records.spending.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
-        "waits_for_you": [
-            f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
-            for card in _by_risk(seen, records)
-        ],
-        "failed": [
-            f"{_line(card)}: {_last_note(card, seen)} | retry {card.id}"
-            for card in seen.board.cards
-            if _has_failed(card, seen)
-        ],
+        "waits_for_you": [_parked(card, records) for card in _by_risk(seen, records)],
+        "failed": [_failed(card, seen) for card in seen.board.cards if _has_failed(card, seen)],
         "answers": [vars(answer) for answer in answers],
         "outlets": [vars(outlet) for outlet in records.outlet_standings()],
         "problems": list(problems(records, bool(pid))),
@@ -222,6 +215,14 @@ def _has_failed(card: Card, seen: Snapshot) -> bool:
     """Tell whether the owner is asked about it: not if the owner cancelled it, or dropped it with its goal."""
     last = _newest(card, seen)
     return card.state is State.FAILED and (last is None or last.event is Event.EXHAUSTED)
+
+
+def _parked(card: Card, records: Records) -> str:
+    return f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
+
+
+def _failed(card: Card, seen: Snapshot) -> str:
+    return f"{_line(card)}: {_last_note(card, seen)} | retry {card.id}"
 
 
 def _by_risk(seen: Snapshot, records: Records) -> list[Card]:

@@ -65,8 +65,9 @@ def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
 def _whole(repository: Repository, trees: Sequence[str]) -> tuple[bytes, bytes]:
     """(a line for each path, the patch): whoever wants the one mostly wants the other, and git is started once."""
     words = ("--raw", "-p", *SWITCHES, *trees)
-    git = repository.git
-    return repository.answers.once(words, lambda: _parted(git("diff-tree", *words)), lambda parts: sum(map(len, parts)))
+    return repository.answers.once(
+        words, lambda: _parted(repository.git("diff-tree", *words)), lambda parts: sum(map(len, parts))
+    )
 
 
 def _parted(answer: bytes) -> tuple[bytes, bytes]:

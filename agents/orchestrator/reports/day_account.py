@@ -96,17 +96,15 @@ class DayBooks:
         questions = open_questions(plans, self._books.roadmap.sources.book, self._vision)
         pulls = self._tasks.pull_addresses() if self._snapshot.board.cards else NOTHING  # of what is open
         tasks = {task.id: task for task in self.tasks(pulls)}
-        in_turn = sorted(self._vision.goals, key=lambda goal: (goal.priority.rank, goal.line))
-        goals = tuple(self._goal(goal, tasks, questions, plan) for goal in in_turn)
+        goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
         theirs = {task.id for goal in goals for task in goal.tasks}
-        told = [task for task in tasks.values() if task.is_open or task.is_of_the_day or task.failed]
         ledger, cap, troubles = money.ledger, money.cap_of(day), self._troubles()
         spent, is_capped = totals(self._shares, day, cap), ledger.is_reached(day, cap)
         return DayAccount(
             day=day,
             kind=kind or self._kind(spent, plan, tasks, troubles),
             goals=goals,
-            others=tuple(task for task in told if task.id not in theirs),
+            others=tuple(task for id_, task in tasks.items() if id_ not in theirs and _is_told(task)),
             spent=spent,
             month=totals(self._shares, month_of(day), money.caps.month),
             week=added((one for one in self._shares if monday_of(one.day) == monday_of(day)), cap=0),
@@ -190,6 +188,9 @@ class DayBooks:
         return known.last.number if known and known.last else 0
 
     # -- goals ------------------------------------------------------------------------------------------------
+
+    def _goals(self) -> list[Goal]:
+        return sorted(self._vision.goals, key=lambda goal: (goal.priority.rank, goal.line))
 
     def _titles(self) -> dict[str, str]:
         return {goal.id: goal.title for goal in self._vision.goals}
@@ -307,6 +308,10 @@ def _cost_per_task(shares: Iterable[Share], day: str) -> dict[str, int]:
         if share.day == day:
             found[share.task] = found.get(share.task, 0) + share.spent + share.reserved + share.lost
     return found
+
+
+def _is_told(task: TaskAccount) -> bool:
+    return task.is_open or task.is_of_the_day or task.failed
 
 
 def _unsent(slip: Slip) -> str:
