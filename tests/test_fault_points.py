@@ -248,6 +248,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/store/activity:Epochs._note": "a sign of life, replaced by the next one",
     "shared/repo/mirror:Mirror.create": "repeated as a whole at each start",
     "shared/repo/mirror:Mirror.bring": "asked again by whoever needs it",
+    "shared/repo/committer:Committer.commit": "scratch references go at each start",
     "shared/forge/local_forge_book:LocalForgeRepository._migrate": "repeated as a whole each time it is opened",
     "agents/qa/runner/environment_store:Environments._fill": "EnvironmentStore.add passes the points after it",
     "agents/qa/runner/environment_store:EnvironmentStore._sweep": (

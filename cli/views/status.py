@@ -115,6 +115,9 @@ def _amounts(sums: Mapping[str, str]) -> str:
     return f"{in_cents(nano['spent'])} of {in_cents(nano['cap'])} spent{''.join(more)}"
 
 
+# --- facts ---------------------------------------------------------------------------------------------------
+
+
 def status_facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
     seen, day = records.snapshot(EndedTasks(records.db).given_up()), records.day()
@@ -123,8 +126,7 @@ def status_facts(records: Records) -> dict[str, Any]:
     cap, pid, moving = records.spending.cap_of(day, caps.day), lock.holder(records.home.lock), _moving(records, seen)
     capped = _capped(records, next_cap(cap, caps), moving) if records.spending.is_reached(day, cap) else ()
     answers = [
-        *_without_key(records),
-        *_stopped(records, stopped),
+        *_halted(records, stopped),
         *capped,
         *(_deploys_paused(records) if _deploys_at_all(records) else ()),
         *_answers(records, seen),
@@ -221,10 +223,6 @@ def _parked(card: Card, records: Records) -> str:
     return f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
 
 
-def _failed(card: Card, seen: Snapshot) -> str:
-    return f"{_line(card)}: {_last_note(card, seen)} | retry {card.id}"
-
-
 def _by_risk(seen: Snapshot, records: Records) -> list[Card]:
     """What the owner is asked about, the riskiest first."""
     parked = [card for card in seen.board.cards if awaiting(card, records)]
@@ -241,6 +239,10 @@ def _unseen(card: Card, records: Records) -> str:
     evidence, _ = records.gates.newest(card.id)
     lines = unseen(evidence) if evidence else []
     return f"not seen: {'; '.join(lines)}" if lines else ""
+
+
+def _failed(card: Card, seen: Snapshot) -> str:
+    return f"{_line(card)}: {_last_note(card, seen)} | retry {card.id}"
 
 
 def _reasons(card: Card, records: Records) -> str:
@@ -267,6 +269,11 @@ def _without_key(records: Records) -> Iterator[PendingAnswer]:
     except Misconfigured as problem:
         told = str(problem).replace("config/.env", str(path))
         yield PendingAnswer("", f"no day can begin: {told}; then type:", command(records.home.root, "doctor"))
+
+
+def _halted(records: Records, reason: str) -> Iterator[PendingAnswer]:
+    yield from _without_key(records)
+    yield from _stopped(records, reason)
 
 
 def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
