@@ -127,7 +127,7 @@ def _names(called: ast.expr) -> tuple[str, str]:
 
 def _effect(call: ast.Call, before: str, name: str, in_transaction: bool) -> str:
     """What it does, in a word; empty: nothing that lasts."""
-    if name == "transaction":
+    if name == "transaction" or (name == "write" and before in ("_db", "db")):
         return "transaction"
     if name in SQL_CALLS:
         return "" if in_transaction and name.startswith("execute") else _sql(call)
@@ -209,6 +209,8 @@ EXEMPT: Mapping[str, str] = {
     "shared/system/http": "who asks passes the points",
     "agents/devops/drivers/health_checker": "a GET: a look changes nothing",
     "shared/system/web_line": "a GET: reading changes nothing",
+    "shared/store/database:Database.transaction": "who writes passes the points",
+    "shared/store/database:Database.write": "who writes passes the points",
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
     "shared/repo/objects": "who runs a command passes the points",
     "shared/repo/submodules": "only fetches into its own mirrors; what a kill cut off is fetched again",
@@ -274,8 +276,6 @@ EXEMPT: Mapping[str, str] = {
     ),
     "shared/money/meter/app:MeterApp._counted": "counts tokens, which costs nothing",
     # services of a test or a demo, which are not ours to kill
-    "shared/forge/local_forge:LocalForge.add_issue": "what a person would do there",
-    "shared/forge/local_forge:LocalForge.add_comment": "what a person would do there",
     "agents/qa/runner/inside/": "runs in a box",
 }
 

@@ -209,12 +209,7 @@ class DevOps:
                 return StepOutcome(DeployEvent.RECOVERED)
 
     def _vitals(
-        self,
-        release: Release,
-        since: datetime,
-        rule: Rule,
-        every: float,
-        overruled: Callable[[], bool] = lambda: False,
+        self, release: Release, since: datetime, rule: Rule, every: float, overruled: Callable[[], bool] = lambda: False
     ) -> Healthy | Sick | None:
         """None: the owner wants another version there, and nobody waits for the end of it."""
         looks: list[HealthLook] = []

@@ -188,7 +188,8 @@ class Acts:
         assert card.open_attempt
         try:
             spec, branch = _spec(card), self.review.commits.seen(known, card.commit).branch
-            said = self.deliveries.facts(spec, self.review.branches.target(known), self._brings(known))
+            brings = self.books.journal.tasks_on(known.branch) if lands(known) else [known.id]
+            said = self.deliveries.facts(spec, self.review.branches.target(known), brings)
             pull = self.deliveries.delivery.deliver(spec, card.open_attempt, branch, said, self.books.now())
         except Refused as problem:
             self.books.tell(f"{task}: {problem}")
@@ -202,10 +203,6 @@ class Acts:
             self.books.tell(f"{task}: pull request #{pull.number} {pull.url}")
             note = f"pull request #{pull.number}"
             self.books.transitions.move(task, State.IN_PROGRESS, Event.SUBMITTED, note, outcome="ok")
-
-    def _brings(self, known: TaskRecord) -> Collection[str]:
-        """A landing brings the work of all tasks of its goal's branch."""
-        return self.books.journal.tasks_on(known.branch) if lands(known) else [known.id]
 
     def _rebase(self, task: str, snapshot: Snapshot) -> None:
         """The same change on top of what the branch is now; where that is not possible it is the coder's turn."""
@@ -317,12 +314,10 @@ class MergeQueue:
             commit = self.review.commits.newest(known)
             made = self.review.branches.mirror.start_for(commit, found[-1].new if found else tip)
             evidence = self.review.gates.evidence(known.id, commit)
-            if made and evidence and self._is_same(known, commit, made):
+            seen = self.review.commits.seen
+            if made and evidence and seen(known, made).subject == seen(known, commit).subject:
                 found.append(Stacked(known.id, commit, made, evidence))
         return found
-
-    def _is_same(self, known: TaskRecord, old: str, new: str) -> bool:
-        return self.review.commits.seen(known, new).subject == self.review.commits.seen(known, old).subject
 
 
 def _green(qa: ChecksChange, run: Run, tip: str, stack: Sequence[Stacked]) -> int:

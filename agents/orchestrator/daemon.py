@@ -265,7 +265,7 @@ class Daemon:
             return None
         if seen.working and WORK not in self._plans.phases_of(self.session.day()):
             self._plans.phase_begins(self.session.day(), WORK, now)
-        self._working.listen()
+        self._working.hearing.channel.hear()
         if self._hears(now):
             is_open = seen.working and not self._forbidden()
             return self._orchestrator.round(UNREAD if self._is_held() else "", is_open=is_open)

@@ -161,10 +161,6 @@ class Working:
         self.hearing.hear()
         self.deploys.hear()
 
-    def listen(self) -> None:
-        """What the owner wrote where he is heard at once."""
-        self.hearing.channel.hear()
-
 
 class Orchestrator:
     """Runs a day's phases in order. A phase that fails is told and does not keep the others from their work."""
@@ -226,7 +222,7 @@ class Orchestrator:
     def _phases(self) -> Mapping[str, Callable[[str], None]]:
         return {
             "morning": self._morning,
-            "research": self._research,
+            "research": lambda day: self.problems.extend(self.phases.research.day(day)),
             "planning": self._planning,
             "work": self._work_phase,
             "wrap_up": lambda day: self._happened(Evening(day)),
@@ -258,17 +254,10 @@ class Orchestrator:
         return True
 
     def _morning(self, day: str) -> None:
-        self._look_for_branch()
+        with suppress(Stumble, Unavailable, Refused):  # a branch that is none is told on a day with nothing new, too
+            self.phases.planning.branches.main.sync()
         self.phases.reading.read(day)
         self._happened(Morning(day))
-
-    def _look_for_branch(self) -> None:
-        """A branch that is none is told on a day with nothing new, too; what is only away, by who needs it."""
-        with suppress(Stumble, Unavailable, Refused):
-            self.phases.planning.branches.main.sync()
-
-    def _research(self, day: str) -> None:
-        self.problems.extend(self.phases.research.day(day))
 
     def _planning(self, day: str) -> None:
         self._happened(Morning(day))  # an edit that the owner takes back while we plan is one, too

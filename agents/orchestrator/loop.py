@@ -18,14 +18,7 @@ from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.planning.integrating import Integrating
 from sisimpur.agents.orchestrator.workers import WorkerPool
 from sisimpur.shared.forge.forge import RateLimited
-from sisimpur.shared.model.errors import (
-    Misconfigured,
-    ModelAway,
-    OutOfBudget,
-    Replaced,
-    Stopping,
-    TeamError,
-)
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, Stopping, TeamError
 from sisimpur.shared.model.lifecycle import State, TaskLimits
 from sisimpur.shared.model.work import Policy, Vision
 from sisimpur.shared.store.task_records import TaskRecord
@@ -206,7 +199,8 @@ class Work:
         except Misconfigured as problem:
             if not (self.books.session.is_daemon or problem.of == "task"):
                 raise
-            self._needs_owner(task, problem)
+            self._name_problem(str(problem))
+            self.books.transitions.back_off(task, str(problem))
         except TeamError as problem:
             self._troubled(task, problem)
         except Exception as bug:
@@ -221,10 +215,6 @@ class Work:
         self.books.tell(f"{task}: {problem}")
         if not self.books.session.is_daemon:  # the daemon has told of the outage, and will tell of its end
             self._name_problem(str(problem))
-
-    def _needs_owner(self, task: str, problem: Misconfigured) -> None:
-        self._name_problem(str(problem))
-        self.books.transitions.back_off(task, str(problem))
 
     def _name_problem(self, words: str) -> None:
         if words not in self.problems:

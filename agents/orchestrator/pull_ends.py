@@ -96,4 +96,4 @@ class PullEnds:
             self.books.tell(f"{known.branch} stays: there is more on it than has landed")
         else:
             publishing, now = self.review.publishing, self.books.now()
-            self._discard(known, lambda: publishing.delete_goal_branch(to, known.branch, now))
+            self._discard(known, lambda: publishing.delete_branch(to, known.branch, now, "delete goal branch"))

@@ -144,7 +144,8 @@ class Planner:
 
     def _prompt(self, order: PlanOrder, known: Known, correction: str) -> Prompt:
         is_proposed = any(goal.proposed_by for goal in order.goals)
-        unnamed = _others(order) if is_proposed else ()
+        # Goals of the open tasks that are not asked about: of these a stranger's words need not know.
+        unnamed = {task.goal_id for task in order.open_tasks if is_proposed} - {goal.id for goal in order.goals}
         return self.prompts.render(
             "planner/plan",
             general=quoted(known.general, "repository"),
@@ -201,11 +202,6 @@ def _text(goal: Goal) -> str:
     """A goal as the model sees it."""
     title, *details = goal.said
     return "\n".join([f"{goal.id} ({goal.priority}): {title}", *(f"    {detail}" for detail in details)])
-
-
-def _others(order: PlanOrder) -> frozenset[str]:
-    """Goals of the open tasks that are not asked about: of these a stranger's words need not know."""
-    return frozenset(task.goal_id for task in order.open_tasks) - {goal.id for goal in order.goals}
 
 
 def _open(task: TaskSpec, unnamed: Collection[str]) -> str:

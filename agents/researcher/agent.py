@@ -120,28 +120,25 @@ class Researcher:
         question.search(inquiry.text)
         question.turn_over()
         for turn in range(1, self.bounds.turns + 1):
-            is_last = turn == self.bounds.turns or not self._has_room(self.tokens_of(run.task) - before)
+            taken = self.tokens_of(run.task) - before  # there is room for one turn more if each takes a third
+            is_last = turn == self.bounds.turns or taken > self.bounds.tokens // 3
             prompt = self._prompt(question, project, is_last)
             if not is_last and self.goes_on(turn):
-                kept = _and(kept, prompt.user.rstrip().rindex("\n"))
+                end = prompt.user.rstrip().rindex("\n")
+                kept = (*kept, end) if end > max(kept, default=0) else kept  # a turn may have brought nothing new
             reply = self.asker.ask(run, prompt.system, prompt.user, ResearchReply, kept)
-            if reply.answers:
+            if reply.recommendation.strip():
                 return settled(reply, question.sources)
             if is_last or not self._looked_further(reply, question):
                 break
             question.turn_over()
         raise Stumble(f"no answer after {turn} turns")
 
-    def _has_room(self, tokens: int) -> bool:
-        """Say whether there is room for this turn and one more, if each takes a third of what there is.
-
-        `tokens`: of this try so far.
-        """
-        return tokens <= self.bounds.tokens // 3
-
     def _looked_further(self, reply: ResearchReply, question: _Question) -> bool:
         """Say whether it asked for anything at all."""
-        numbers, asked = wanted(reply, len(question.results)), queries(reply)
+        there = dict.fromkeys(number for number in reply.read if 0 < number <= len(question.results))
+        said = dict.fromkeys(filter(None, (one_line(query, LONGEST_QUERY) for query in reply.searches)))
+        numbers, asked = [*there][:MOST_PAGES], [*said][:MOST_SEARCHES]
         for number in numbers:
             question.read(number)
         for query in asked:
@@ -156,11 +153,6 @@ class Researcher:
             leaves="\n\n".join(filter(None, question.leaves)),
             turn=f"Pages read so far: {len(question.sources) or '(none yet)'}. {LAST if is_last else GO_ON}",
         )
-
-
-def _and(ends: tuple[int, ...], end: int) -> tuple[int, ...]:
-    """A turn that brought nothing new adds none."""
-    return (*ends, end) if end > max(ends, default=0) else ends
 
 
 # --- the model's answer, checked by code, and the passages that it is shown ----------------------------------
@@ -202,21 +194,6 @@ class ResearchReply:
     options: list[OptionReply] = field(default_factory=list)
     claims: list[ClaimReply] = field(default_factory=list)
     open_points: list[str] = field(default_factory=list)
-
-    @property
-    def answers(self) -> bool:
-        return bool(self.recommendation.strip())
-
-
-def queries(reply: ResearchReply) -> tuple[str, ...]:
-    """Queries that are searched for next."""
-    asked = (one_line(query, LONGEST_QUERY) for query in reply.searches)
-    return tuple(dict.fromkeys(filter(None, asked)))[:MOST_SEARCHES]
-
-
-def wanted(reply: ResearchReply, count: int) -> tuple[int, ...]:
-    """Numbers of the results (of `count`, from 1) that are read next."""
-    return tuple(dict.fromkeys(number for number in reply.read if 0 < number <= count))[:MOST_PAGES]
 
 
 def settled(reply: ResearchReply, sources: Sequence[WebSource]) -> Findings:

@@ -180,8 +180,8 @@ class WorkflowProposal:
 def _workflow_at(mirror: Mirror, commit: str) -> str:
     """Return the first workflow that runs on pull requests; empty: none. Misconfigured: our file's name is taken."""
     paths = [entry.path for entry in mirror.tree(commit)]
-    for path in paths:
-        if path.startswith(FOLDER) and path.endswith((".yml", ".yaml")) and runs_on_pulls(_text(mirror, commit, path)):
+    for path in (path for path in paths if path.startswith(FOLDER) and path.endswith((".yml", ".yaml"))):
+        if runs_on_pulls((mirror.read(commit, path) or b"").decode("utf-8", "replace")):
             return path
     if PATH in paths:
         raise Misconfigured(f"{PATH} is there, but does not run on pull requests; add `pull_request:` to its `on:`")
@@ -213,7 +213,3 @@ def _version(python: str) -> str:
     """Return the version of the interpreter that runs the tests, by its file's name; else our own."""
     named = re.fullmatch(r"python(3\.\d+)", Path(python).resolve().name) if python else None
     return named[1] if named else f"{sys.version_info.major}.{sys.version_info.minor}"
-
-
-def _text(mirror: Mirror, commit: str, path: str) -> str:
-    return (mirror.read(commit, path) or b"").decode("utf-8", "replace")

@@ -45,18 +45,13 @@ def deploy(
         return _now(records, place, commit, "deploy", open_team)
 
 
-def rollback(
-    arguments: Arguments,
-    environment: Mapping[str, str] = os.environ,
-    open_team: OpenTeam = OPEN_TEAM,
-    clock: Clock | None = None,
-) -> int:
+def rollback(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> int:
     """Bring back what was healthy before. Pause deploys, else the same would come back with the next merge."""
-    with open_records(arguments.home, environment, clock) as records:
+    with open_records(arguments.home, environment) as records:
         place, back = _ordered_back(records, arguments)
         resume = command(arguments.home, "resume-deploys")
         print(f"deploys are paused, so that nothing new comes to {place}; when that may be, type: {resume}")
-        return _now(records, place, back, "rollback", open_team)
+        return _now(records, place, back, "rollback", OPEN_TEAM)
 
 
 def rolled_back(records: Records, arguments: Arguments) -> str:
@@ -177,9 +172,9 @@ def _now(records: Records, place: Place, commit: str, word: str, open_team: Open
 # --- pause-deploys, resume-deploys ---------------------------------------------------------------------------
 
 
-def pause_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
+def pause_deploys(arguments: Arguments) -> int:
     """Pause deploys; if they are paused already, the first reason stays."""
-    with open_records(arguments.home, clock=clock) as records:
+    with open_records(arguments.home) as records:
         print(paused(records, arguments))
     print("what merges is not deployed; what was begun is brought to its end, and what is sick still goes back")
     resume = command(arguments.home, "resume-deploys")
@@ -194,9 +189,9 @@ def paused(records: Records, arguments: Arguments) -> str:
     return f"deploys are paused since {found.at:%Y-%m-%d %H:%M}: {on_screen(found.why)}" if found else ""
 
 
-def resume_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
+def resume_deploys(arguments: Arguments) -> int:
     """Deploy again: the owner has looked, so what was sick or failed may be tried once more."""
-    with open_records(arguments.home, clock=clock) as records:
+    with open_records(arguments.home) as records:
         print(resumed(records, arguments))
         goes_on = how_it_goes_on(records.db, records.home)
     print("what merges is deployed again, and what was sick or failed may be tried once more")

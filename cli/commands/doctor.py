@@ -55,7 +55,7 @@ def doctor(arguments: Arguments) -> int:
 
 
 def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
-    yield _check("python", _python)
+    yield _check("python", lambda: f"{sys.version.split()[0]} ({sys.executable})")
     yield _check("git", _git)
     yield _check("home", lambda: _home(home, chosen))
     yield _check("disk", lambda: _disk(home))
@@ -145,10 +145,6 @@ def _research(home: Home, settings: Settings) -> str:
 
 
 # --- the machine ---------------------------------------------------------------------------------------------
-
-
-def _python() -> str:
-    return f"{sys.version.split()[0]} ({sys.executable})"
 
 
 def _git() -> str:

@@ -88,7 +88,8 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
     from sisimpur.shared.repo.git import Remote
 
     url = _address(target)
-    _keep_apart(home, url)
+    if url.startswith("/") and Path(url) in (home.root.resolve(), *home.root.resolve().parents):
+        raise Misconfigured(f"the home {home.root} lies inside the target; choose a --home outside of {url}")
     found = _found_branch(home, url, branch, "") if url.startswith("/") else ""  # else nothing half-made is left
     try:
         home.make()
@@ -97,7 +98,7 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
         raise Misconfigured(f"{home.root} cannot be made ({error.strerror}); choose another --home") from None
     token = read_secrets(home).get("GITHUB_TOKEN")
     found = found or _found_branch(home, url, branch, token)
-    name = _name_of(url)
+    name = re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
     _write_target(home, name, Remote(url, token or None), found)
     if home.database.exists():
         PlanRepository(Database(home.database)).name_target(url, SystemClock().now())
@@ -121,12 +122,6 @@ def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
     return found
 
 
-def _keep_apart(home: Home, url: str) -> None:
-    """Refuse a home in the repository: it would sooner or later be committed, with its keys."""
-    if url.startswith("/") and Path(url) in (home.root.resolve(), *home.root.resolve().parents):
-        raise Misconfigured(f"the home {home.root} lies inside the target; choose a --home outside of {url}")
-
-
 def _copy_defaults(home: Home) -> None:
     for name in CONFIG:
         if not (home.config / name).exists():
@@ -148,10 +143,6 @@ def _address(target: str) -> str:
     if target.startswith(("/", "./", "../", "~")):
         raise Misconfigured(f"there is no repository at {target}; give the path or the https address of one")
     return target
-
-
-def _name_of(url: str) -> str:
-    return re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
 
 
 def _write_target(home: Home, name: str, remote: Remote, branch: str) -> None:

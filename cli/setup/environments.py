@@ -60,7 +60,8 @@ def go_on(arguments: Wish) -> int:
 def setup(dev: bool = False) -> int:
     """Exit code: 0 all in place, 1 something is missing and named."""
     try:
-        _check_python()
+        if sys.version_info < (3, 11):  # noqa: UP036 (this file also runs under what is too old)
+            raise SystemExit(f"needs Python 3.11 or later, this is {sys.version.split()[0]}; install python3.11")
         _check_git()
         _check_sandbox()
         if not IS_INSTALLED:
@@ -83,11 +84,6 @@ def lock() -> int:
 
 
 # --- the machine ---------------------------------------------------------------------------------------------
-
-
-def _check_python() -> None:
-    if sys.version_info < (3, 11):  # noqa: UP036 (this file also runs under what is too old)
-        raise SystemExit(f"needs Python 3.11 or later, this is {sys.version.split()[0]}; install python3.11")
 
 
 def _check_git() -> None:

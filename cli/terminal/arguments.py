@@ -87,7 +87,8 @@ def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> 
         parser.error(f"what you typed holds letters that nobody sees; type it without: {around}")
     found = vars(parser.parse_args(words))
     home, chosen = _choose(found.pop("home"), environment)
-    return Arguments(home=_place(home), chosen=chosen, **found)
+    place = Path(os.path.realpath(os.path.expanduser(home)))  # so it means the same from every folder
+    return Arguments(home=place, chosen=chosen, **found)
 
 
 def _choose(named: str | None, environment: Mapping[str, str]) -> tuple[str | Path, str]:
@@ -110,11 +111,6 @@ def nearest_home(folder: Path) -> Path | None:
         if (place / "config" / "targets").is_dir() and place.stat().st_uid == os.getuid():
             return place
     return None
-
-
-def _place(home: str | Path) -> Path:
-    """Make it absolute and without `..`: what is printed and stored means the same from every folder."""
-    return Path(os.path.realpath(os.path.expanduser(home)))
 
 
 def _home_first(words: Sequence[str]) -> list[str]:

@@ -53,9 +53,6 @@ HERE = "; see: python main.py status"  # who reads it has typed that already
 CLOCKS_DIFFER = timedelta(seconds=1)  # the file system's and ours
 
 
-# --- facts ---------------------------------------------------------------------------------------------------
-
-
 def daemon_facts(db: Database, holder: str, following: str = "") -> dict[str, Any]:
     """Return them in the form of `--json`. `holder`: the process that holds the home's lock; empty: nobody does.
 
@@ -112,9 +109,6 @@ def how_it_goes_on(db: Database, home: Home) -> str:
     if lock.holder(home.lock):
         return "the team is at work and goes on by itself"
     return f"to go on, type: {command(home.root, go_on(db))}"
-
-
-# --- words ---------------------------------------------------------------------------------------------------
 
 
 def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:
@@ -273,17 +267,15 @@ def problems(records: Records, somebody: bool) -> Iterator[str]:
         if not phase.ended and not somebody and not is_window and phase.name not in troubles:
             yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, go_on(records.db))}"
     told = "\n".join(troubles.values())
-    yield from (_bad_end(end) for end in activity.bad_ends(day) if _reason(end) not in told)
+    for end in activity.bad_ends(day):
+        if _reason(end) not in told:
+            yield f"{end.agent}{f' on {end.task}' if end.task else ''}: {_reason(end)}"
     number, since = Conversations(records.home.talk, records.db).unrecorded()
     if number > 1 and records.settings.policy.talk.days:  # one may be just being written
         yield f"what was said in the last {number} calls is not recorded, since {since[:16]}; is the disk full?"
     yield from filter(None, (outlet.words for outlet in records.outlet_standings()))
     for warning in records.spending.warnings(day):
         yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
-
-
-def _bad_end(end: BadEnd) -> str:
-    return f"{end.agent}{f' on {end.task}' if end.task else ''}: {_reason(end)}"
 
 
 def _reason(end: BadEnd) -> str:

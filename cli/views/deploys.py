@@ -94,9 +94,6 @@ def pause(records: Records) -> tuple[str, str] | None:
     return told, command(records.home.root, "resume-deploys")
 
 
-# --- facts ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _DeploysView:
     """All deploys. `tasks`: by commit; `titles`: of tasks, by id; `subjects`: of the commits that are shown."""
@@ -202,9 +199,6 @@ def _held(records: Records, deploys: Sequence[Deploy]) -> Iterator[tuple[str, st
             sick = f"{short(deploy.commit)} was sick at {deploy.place}"
             told = f"{sick}: merge #{deploy.reverts}, which takes it back, or close it; until then nothing new is begun"
             yield told, command(records.home.root, "prs")
-
-
-# --- words ---------------------------------------------------------------------------------------------------
 
 
 def _stands(place: dict[str, Any], now: datetime) -> str:

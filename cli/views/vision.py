@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
@@ -72,11 +71,6 @@ def _standing(entry: RoadmapEntry, pace: Pace, week: Milestone | None, day: str)
     return f"done ({said})" if entry.is_done else said or NOWHERE
 
 
-def to_be_planned(records: Records, vision: Vision) -> list[Goal]:
-    """List the goals that would be planned now, the next first."""
-    return [one.goal for one in goal_fates(records, vision) if not one.why]
-
-
 def vision_facts(records: Records, text: str, files: Sequence[str] = ()) -> dict[str, Any]:
     """Collect it in the form of JSON. `model_asked`: what only a model can read; Refused: it cannot be read at all.
 
@@ -94,7 +88,7 @@ def vision_facts(records: Records, text: str, files: Sequence[str] = ()) -> dict
         "goals": [asdict(goal) | {"change": is_new.get(goal.id, "")} for goal in vision.goals],
         "done": [goal.id for goal in change.done],
         "removed": [_named(goal) for goal in change.removed if goal not in change.done],
-        "planned_next": [goal.id for goal in to_be_planned(records, vision)],
+        "planned_next": [one.goal.id for one in goal_fates(records, vision) if not one.why],
         "ideas": _lines(vision.ideas),
         "notes": _lines(vision.notes),
         "prose": _lines(vision.unread),
@@ -169,13 +163,10 @@ def _read(home: Home, text: str, facts: Mapping[str, Any]) -> SetupFinding:
     each = ", ".join(f"{levels[level.upper()]} {level.upper()}" for level in Priority if levels[level.upper()])
     parts = [f"{counted(len(facts['goals']), 'goal')}{f' ({each})' if each else ''}"]
     parts += [counted(len(facts[name]), word) for name, word in (("ideas", "idea"), ("notes", "note")) if facts[name]]
-    like = next((str(path.relative_to(ROOT)) for path in _examples() if read_text(path) == text), "")
+    examples = sorted((ROOT / "examples").glob("**/VISION.md"))
+    like = next((str(path.relative_to(ROOT)) for path in examples if read_text(path) == text), "")
     told = f"; word for word the example's, {like}: its goals are not yours" if like else ""
     return SetupFinding("vision", True, f"{', '.join(parts)} read, without a model{told}")
-
-
-def _examples() -> list[Path]:
-    return sorted((ROOT / "examples").glob("**/VISION.md"))
 
 
 def vision_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

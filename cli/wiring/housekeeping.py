@@ -33,12 +33,7 @@ Step = Callable[[], Iterator[str]]
 
 
 def tidy(
-    home: Home,
-    db: Database,
-    mirror: Mirror,
-    now: datetime,
-    is_clock_right: bool = True,
-    talk: TalkSettings = TALK,
+    home: Home, db: Database, mirror: Mirror, now: datetime, is_clock_right: bool = True, talk: TalkSettings = TALK
 ) -> list[str]:
     """Return lines that say what was done, and what could not be. Threads that work meanwhile are not disturbed.
 

@@ -75,10 +75,6 @@ class Quitting:
     def asked(self) -> bool:
         return self.stop.asked
 
-    def is_hurried(self) -> bool:
-        """Tell whether we were asked a second time."""
-        return self.stop.hurried
-
 
 @contextmanager
 def quitting() -> Iterator[Quitting]:

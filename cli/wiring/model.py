@@ -70,7 +70,8 @@ def reporting_outages(
     from sisimpur.shared.money.meter import MeterTimeouts
 
     away, where, told = False, host_of(upstream), set[str]()
-    seconds = _longest_wait(timeouts or MeterTimeouts())
+    timeouts = timeouts or MeterTimeouts()
+    seconds = round(sum(min(timeouts.longest, timeouts.first * (1 << again)) for again in range(timeouts.tries - 1)))
 
     def note(event: str, fields: dict[str, Any]) -> None:
         nonlocal away
@@ -91,10 +92,6 @@ def reporting_outages(
             print_line(f"the model answers again at {where}")
 
     return note
-
-
-def _longest_wait(timeouts: MeterTimeouts) -> int:
-    return round(sum(min(timeouts.longest, timeouts.first * (1 << again)) for again in range(timeouts.tries - 1)))
 
 
 def host_of(address: str) -> str:

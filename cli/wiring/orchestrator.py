@@ -249,12 +249,7 @@ class Assembly:
     @cached_property
     def _upkeep(self) -> Upkeep:
         eyes = CodeEyes(
-            self._code.mirror,
-            self._main,
-            self._roles.change.qa,
-            self._runs,
-            self._records.plans,
-            self._target.allow,
+            self._code.mirror, self._main, self._roles.change.qa, self._runs, self._records.plans, self._target.allow
         )
         board, room = lambda: self._records.snapshot().board, self._goals.capacity_left
         return Upkeep(self._proposals, self._roles.upkeep, eyes, board, room, self._session.tell)

@@ -306,10 +306,7 @@ def _books(home: Home, looking: bool) -> Iterator[Database]:
 
 @contextmanager
 def open_records(
-    root: Path,
-    environment: Mapping[str, str] = os.environ,
-    clock: Clock | None = None,
-    looking: bool = False,
+    root: Path, environment: Mapping[str, str] = os.environ, clock: Clock | None = None, looking: bool = False
 ) -> Iterator[Records]:
     """Open the home's database and settings. `environment`: where keys may stand besides config/.env.
 

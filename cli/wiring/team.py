@@ -87,7 +87,7 @@ def open_team(
         make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter,
     ):
         session = make_session(parts, is_daemon)
-        quit_.end_calls = lambda: _end_calls(meter, session, quit_.is_hurried())
+        quit_.end_calls = lambda: _end_calls(meter, session, quit_.stop.hurried)
         workshop = make_workshop(records, parts.print_line, quit_.asked)
         roles = make_roles(parts, code, workshop, BRIEF if is_daemon else PATIENCE, session)
         messages = open_messages(records, make_services, parts.print_line)

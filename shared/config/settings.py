@@ -171,9 +171,6 @@ class Settings(SettingsPart):
         return zoneinfo.ZoneInfo(self.schedules.time_zone)
 
 
-# --- reading -------------------------------------------------------------------------------------------------
-
-
 def load(home: Home, environment: Mapping[str, str] = os.environ) -> Settings:
     """All of config/, or Misconfigured naming file, line and key."""
     return Settings(

@@ -64,8 +64,7 @@ PhaseTime = Annotated[str, AfterValidator(_time_of_day), AfterValidator(_phase_t
 Zone = Annotated[str, AfterValidator(_zone), Field(examples=["Europe/Berlin"])]
 Name = Annotated[str, AfterValidator(checked_name)]
 ModelId = Annotated[
-    str,
-    Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$", examples=["claude-sonnet-5-5"]),
+    str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$", examples=["claude-sonnet-5-5"])
 ]
 Host = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?$", examples=["pypi.org"])]
 OwnerLogin = Annotated[  # with the account's number, or the one that it is first seen with

@@ -19,7 +19,7 @@ FORGE_PROBLEMS          every method may raise these five, and nothing else; non
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -46,9 +46,6 @@ MAX_NOTE = 140  # of a commit status
 MARKER = "<!-- sisimpur-key "
 MARKED = re.compile(r"<!-- sisimpur-key ([a-zA-Z0-9][a-zA-Z0-9._:-]{0,199}) -->")
 CUT = "\n\n*(cut)*"
-
-
-# --- values --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -118,12 +115,11 @@ class Comment:
 
 @dataclass(frozen=True)
 class CommitChecks:
-    """`complete` is False if a part could not be read: "success" then means less than it says.
+    """`complete` is False if a part could not be read: nothing but success then means less than it says.
 
     `runs_workflows`: the forge runs those that a commit holds; of a new one there may be nothing to see yet.
     """
 
-    state: CheckResult
     items: Mapping[str, CheckResult] = field(default_factory=dict)
     complete: bool = True
     runs_workflows: bool = False
@@ -253,14 +249,6 @@ def same_base(pull: Pull, into: str) -> None:
         raise PullNotReady(
             f"somebody has turned #{pull.number} to {pull.base}; turn it to {into} again, or close it", "blocked"
         )
-
-
-def summary(results: Iterable[CheckResult]) -> CheckResult:
-    """One failure fails; nothing at all is pending."""
-    found = set(results)
-    if "failure" in found:
-        return "failure"
-    return "success" if found == {"success"} else "pending"
 
 
 def marker(key: str) -> str:

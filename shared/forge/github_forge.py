@@ -29,7 +29,6 @@ from sisimpur.shared.forge.forge import (
     clipped,
     key_of,
     marked,
-    summary,
 )
 from sisimpur.shared.forge.github_check import SetupFinding, findings, required_checks
 from sisimpur.shared.forge.github_client import AT_GITHUB, GitHubAccess, GitHubClient, branch_path
@@ -73,13 +72,7 @@ class GitHubForge:
     """
 
     def __init__(
-        self,
-        repository: str,
-        token: str,
-        clock: Clock,
-        *,
-        reviewer_token: str = "",
-        access: GitHubAccess = AT_GITHUB,
+        self, repository: str, token: str, clock: Clock, *, reviewer_token: str = "", access: GitHubAccess = AT_GITHUB
     ) -> None:
         self._team = GitHubClient(repository, token, clock, TOKEN, access)
         self._second = (
@@ -164,7 +157,7 @@ class GitHubForge:
         said += [(f"{run.name} (run)" if run.name in OURS else run.name, run.result) for run in runs or ()]
         items = worst(said)
         complete = runs is not None and combined.total_count <= len(combined.statuses)
-        return CommitChecks(summary(items.values()), items, complete, runs_workflows=True)
+        return CommitChecks(items, complete, runs_workflows=True)
 
     def required(self, base: str) -> frozenset[str]:
         try:
@@ -247,8 +240,6 @@ class GitHubForge:
 
     def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "", message: str = "") -> str:
         return self._pulls.merge(number, sha, method, into, message)
-
-    # -- parts ------------------------------------------------------------------------------------------------
 
     def _write(
         self, thing: str, verb: str, path: str, body: Mapping[str, Any] | None = None, by: GitHubClient | None = None

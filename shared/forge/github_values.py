@@ -186,7 +186,9 @@ class RawReview:
         marked_as = verdict_of(body) if ours and self.state == "COMMENTED" else "comment"
         verdict = FORMAL.get(self.state, marked_as)
         formal = self.state in FORMAL or verdict == "comment"
-        return Review(author, verdict, self.commit_id or "", unmarked(body) if ours else body, formal)
+        return Review(
+            author, verdict, self.commit_id or "", MARKED.sub("", body, count=1).lstrip("\n") if ours else body, formal
+        )
 
     def comment(self, us: Collection[str]) -> Comment | None:
         """None: it says nothing. A formal verdict says something also without words."""
@@ -312,10 +314,6 @@ def verdict_of(body: str) -> Verdict:
     """Return what a review of ours says in its mark."""
     kind, _, verdict = key_of(body).partition(":")
     return next((known for known in EVENT if (kind, verdict) == ("review", known)), "comment")
-
-
-def unmarked(body: str) -> str:
-    return MARKED.sub("", body, count=1).lstrip("\n")
 
 
 def worst(found: Iterable[tuple[str, CheckResult]]) -> dict[str, CheckResult]:

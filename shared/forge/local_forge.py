@@ -31,7 +31,6 @@ from sisimpur.shared.forge.forge import (
     clipped,
     marked,
     same_base,
-    summary,
 )
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge, readable_uri
 from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, follow, kept, locked
@@ -123,7 +122,7 @@ class LocalForge:
 
     def checks(self, sha: str) -> CommitChecks:
         items = self._book.statuses(sha)
-        return CommitChecks(summary(items.values()), items)
+        return CommitChecks(items)
 
     def required(self, base: str) -> frozenset[str]:  # noqa: ARG002 - the same for each branch
         return self._required
@@ -236,19 +235,6 @@ class LocalForge:
             self._commits.delete(name)
             fault_point("branch.deleted")
 
-    # -- for owners without a server --------------------------------------------------------------------------
-
-    def add_issue(self, title: str, body: str = "", labels: Collection[str] = ()) -> int:
-        with self._book.transaction() as db:
-            number = self._book.add_issue(db, one_line(title, MAX_TITLE), clipped(body), self._actor)
-            self._book.label(db, number, [one_line(label, MAX_TITLE) for label in labels])
-        return number
-
-    def add_comment(self, number: int, author: str, body: str) -> None:
-        """Add what somebody else has to say."""
-        with self._book.transaction() as db:
-            self._book.add_comment(db, number, one_line(author, MAX_TITLE), clipped(body), self._clock.now())
-
     # -- what happened behind our back ------------------------------------------------------------------------
 
     def _up_to_date(self, *names: str) -> dict[str, str]:
@@ -277,8 +263,6 @@ class LocalForge:
             if pull.head not in branches and self._book.pull(pull.number).state == "open":
                 self._close(pull)
         return branches
-
-    # -- parts ------------------------------------------------------------------------------------------------
 
     def _proposed(self, head: str, base: str, branches: dict[str, str]) -> str:
         """The commit of a branch that may become a pull request."""

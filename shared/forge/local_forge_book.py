@@ -125,8 +125,7 @@ class LocalForgeRepository(Database):
 
     def find(self, head: str, base: str) -> Pull | None:
         row = self.row(
-            "select * from pull where head = ? and base = ? order by state <> 'open', number desc limit 1",
-            (head, base),
+            "select * from pull where head = ? and base = ? order by state <> 'open', number desc limit 1", (head, base)
         )
         return self._pull(row) if row else None
 
@@ -174,10 +173,6 @@ class LocalForgeRepository(Database):
 
     # -- issues, comments, reviews, statuses ------------------------------------------------------------------
 
-    def add_issue(self, db: sqlite3.Connection, title: str, body: str, author: str) -> int:
-        insert = "insert into item (kind, title, body, author) values ('issue', ?, ?, ?)"
-        return db.execute(insert, (title, body, author)).lastrowid or 0
-
     def issues(self) -> list[Issue]:
         return [
             row_to(Issue, row, labels=_names(row["labels"]), url=self._url(row["number"]))
@@ -193,11 +188,6 @@ class LocalForgeRepository(Database):
             " on conflict (number, key, author) do update set body = excluded.body where body <> excluded.body",
             (number, key, author, body, at.isoformat()),
         )
-
-    def add_comment(self, db: sqlite3.Connection, number: int, author: str, body: str, at: datetime) -> None:
-        """Somebody's who has no keys: each is a new one."""
-        (count,) = db.execute("select count(*) from comment where number = ?", (number,)).fetchone()
-        self.comment(db, number, f"by hand {count}", author, body, at)  # no marker holds a blank
 
     def comments(self, number: int, us: Collection[str]) -> list[Comment]:
         rows = self.rows(SAID, (number, number))
@@ -232,8 +222,6 @@ class LocalForgeRepository(Database):
     def statuses(self, sha: str) -> dict[str, CheckResult]:
         rows = self.rows("select context, state from status where sha = ? order by context", (sha,))
         return {r["context"]: r["state"] for r in rows}
-
-    # -- parts ------------------------------------------------------------------------------------------------
 
     def _pull(self, row: sqlite3.Row) -> Pull:
         """Made by hand: a home of years has thousands, and `prs` shows them all."""

@@ -166,8 +166,6 @@ class Commits:
         if self._find([name]) != [sha]:
             _must("update-ref", self._try("update-ref", name, sha))
 
-    # -- parts ------------------------------------------------------------------------------------------------
-
     def _text(self, *arguments: str, data: bytes | None = None) -> str:
         return _must(arguments[0], self._try(*arguments, data=data)).text
 

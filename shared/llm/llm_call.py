@@ -27,7 +27,7 @@ import json
 from datetime import UTC, datetime
 
 from sisimpur.shared.model.work import Run
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import OfDatabase
 from sisimpur.shared.system.fault import fault_point
 
 PATIENCE = 900.0  # seconds without a byte: the meter may wait for a busy upstream first
@@ -225,11 +225,8 @@ def key_of(run: Run, question: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
-class Replies:
+class Replies(OfDatabase):
     """`db` is the database of the home."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def find(self, key: str) -> str | None:
         row = self._db.row("select text from replies where key = ?", (key,))
@@ -237,8 +234,7 @@ class Replies:
 
     def keep(self, key: str, text: str, now: datetime) -> None:
         fault_point("reply.understood")
-        with self._db.transaction() as db:
-            db.execute("insert or replace into replies (key, text, at) values (?, ?, ?)", (key, text, _utc(now)))
+        self._db.write("insert or replace into replies (key, text, at) values (?, ?, ?)", (key, text, _utc(now)))
         fault_point("reply.kept")
 
     def prune(self, before: datetime) -> int:

@@ -40,14 +40,7 @@ from sisimpur.shared.llm.llm_call import (
     line,
     send,
 )
-from sisimpur.shared.model.errors import (
-    Misconfigured,
-    ModelAway,
-    OutOfBudget,
-    Refused,
-    ReplyDeclined,
-    Stumble,
-)
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Refused, ReplyDeclined, Stumble
 from sisimpur.shared.model.work import ModelChoice, Run
 from sisimpur.shared.money.ticket import CallRecord, TicketOrder, is_filtered
 from sisimpur.shared.money.token_budget import room

@@ -53,13 +53,9 @@ class Change:
     added_lines: tuple[tuple[int, str], ...] = ()  # number in the new file, text
     also: tuple[str, ...] = ()  # paths by which the old tree's links lead to it
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.path, *self.also)
-
     def is_one_of(self, patterns: Iterable[str]) -> bool:
         """Whether one covers it, by whatever path it is reached."""
-        return any(matches(name, patterns) for name in self.names)
+        return any(matches(name, patterns) for name in (self.path, *self.also))
 
     @property
     def becomes_executable(self) -> bool:

@@ -40,10 +40,6 @@ class Schedule:
     catch_up: timedelta
 
     @property
-    def morning(self) -> Slot:
-        return self.slots[0]
-
-    @property
     def evening(self) -> Slot:
         return self.slots[-1]
 
@@ -147,7 +143,7 @@ def _fate(
 
 def _while(schedule: Schedule, day: date, slot: Slot) -> tuple[datetime, datetime]:
     if slot == schedule.evening:
-        return datetime.combine(day, slot.at), datetime.combine(day + ONE_DAY, schedule.morning.at)
+        return datetime.combine(day, slot.at), datetime.combine(day + ONE_DAY, schedule.slots[0].at)
     return datetime.combine(day, slot.at), datetime.combine(day, schedule.evening.at)
 
 

@@ -138,9 +138,6 @@ def _members(inside: str) -> str:
     return "".join(f"{re.escape(low)}-{re.escape(max(low, high))}" for low, high in spans)
 
 
-# --- paths ---------------------------------------------------------------------------------------------------
-
-
 def other_names(path: str, links: Mapping[str, str]) -> tuple[str, ...]:
     """By which the tree's links lead to the same file. `links`: where each lies -> where it leads ("": to the top)."""
     found = new = {path}

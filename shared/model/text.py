@@ -86,9 +86,6 @@ def _left(run: re.Match[str], instead: Callable[[str], str]) -> Iterator[str]:
     return (instead(letter) if gone else letter for letter, gone in zip(run[0], _taken(run), strict=True))
 
 
-# --- one line ------------------------------------------------------------------------------------------------
-
-
 def one_line(text: str, longest: int = 300, end: str = "…") -> str:
     """One printable line of at most `longest` characters (at least 1). `end`: of one that was cut; "" for data.
 

@@ -41,7 +41,7 @@ from sisimpur.shared.money.token_budget import (
     raise_forbidden,
     raised,
 )
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import Database, OfDatabase
 from sisimpur.shared.system.fault import fault_point
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -74,11 +74,10 @@ class Ledger:
 
     def close_ticket(self, token: str, now: datetime) -> None:
         """Reserve nothing on it any more; what is in flight goes on."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update tickets set closed_at = ? where token_sha256 = ? and closed_at is null",
-                (rows.text(now), rows.digest(token)),
-            )
+        self._db.write(
+            "update tickets set closed_at = ? where token_sha256 = ? and closed_at is null",
+            (rows.text(now), rows.digest(token)),
+        )
         fault_point("ticket.closed")
 
     def ticket(self, token: str) -> Ticket | None:
@@ -178,8 +177,7 @@ class Ledger:
 
     def resume(self) -> None:
         """End pauses and halts: the owner has looked."""
-        with self._db.transaction() as db:
-            db.execute("update halts set ended = 1 where not ended")
+        self._db.write("update halts set ended = 1 where not ended")
         fault_point("money.resumed")
 
     def confirm_clock(self, now: datetime) -> None:
@@ -275,11 +273,8 @@ def uptime() -> Uptime:
 # --- the owner's adjustments ----------------------------------------------------------------------------------
 
 
-class OwnerAdjustments:
+class OwnerAdjustments(OfDatabase):
     """Each is durable when it returns. `db` is the database of the home."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def raise_cap(self, to: int, caps: Caps, why: str, now: datetime) -> str:
         """Let today cost up to `to`; said again, the last word counts. -> the day that it holds for.

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sisimpur.shared.money.ticket import BudgetWarning, LostCall, Share, Spending, Used
 from sisimpur.shared.money.token_budget import Totals, budget_day, month_of
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import OfDatabase
 
 LAST_MINUTE = 24 * 60 - 1
 
@@ -19,11 +19,8 @@ SUMS = """
     coalesce(sum(amount) filter (where state = 'lost'), 0) as lost"""
 
 
-class LedgerReader:
+class LedgerReader(OfDatabase):
     """Sums, shares and warnings of the money book. `db` is the database of the home."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     # --- a day's cap
 

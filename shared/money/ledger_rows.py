@@ -99,9 +99,6 @@ def last_call(db: Connection) -> Row:
     return row
 
 
-# --- writing
-
-
 def add_ticket(db: Connection, token_sha256: str, order: TicketOrder, now: datetime) -> None:
     run = order.run
     insert(

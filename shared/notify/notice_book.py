@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from sisimpur.shared.notify.notice import Notice
-from sisimpur.shared.store.database import Database, Form, row_to
+from sisimpur.shared.store.database import Form, OfDatabase, row_to
 from sisimpur.shared.system.fault import fault_point
 
 NOTICE = Form(Notice)
@@ -49,11 +49,8 @@ class Slip:
         return not self.message_id and self.blind > 0
 
 
-class NoticeRepository:
+class NoticeRepository(OfDatabase):
     """`db` is the database of the home."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def intend(self, notice: Notice, service: str, now: datetime) -> Slip:
         """Note what is to stand there from now on. The same again changes nothing; other words are a new intention.
@@ -134,11 +131,10 @@ class NoticeRepository:
         return tuple(_slip(row) for row in rows)
 
     def _set(self, slip: Slip, what: str, *values: str) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                f"update notices set {what} where key = ? and service = ?",  # noqa: S608
-                (*values, slip.key, slip.service),
-            )
+        self._db.write(
+            f"update notices set {what} where key = ? and service = ?",  # noqa: S608
+            (*values, slip.key, slip.service),
+        )
 
 
 def _plain(notice: Notice) -> Notice:

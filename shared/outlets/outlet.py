@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.outlets.cloud_event import CloudEvent, Stream
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import OfDatabase
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import Home
@@ -64,10 +64,7 @@ class OutletStanding:
         return f"events to the {self.name}: {wait}, they follow while the team works" if self.behind > PORTION else ""
 
 
-class OutletBook:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class OutletBook(OfDatabase):
     def standing(self, outlet: Outlet) -> OutletStanding:
         (last,), (taken, since, why) = self._db.rows(NEWEST[outlet.stream]), self._row(outlet)
         return OutletStanding(outlet.name, taken, max(0, last["newest"] - taken), since, why)
@@ -96,12 +93,11 @@ class OutletBook:
         return (row["taken"], row["since"], row["why"]) if row else (0, "", "")
 
     def _note(self, outlet: Outlet, taken: int, since: str, why: str) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into outlets (key, taken, since, why) values (?, ?, ?, ?) on conflict do update set"
-                " taken = max(taken, excluded.taken), since = excluded.since, why = excluded.why",
-                (_key(outlet), taken, since, why),
-            )
+        self._db.write(
+            "insert into outlets (key, taken, since, why) values (?, ?, ?, ?) on conflict do update set"
+            " taken = max(taken, excluded.taken), since = excluded.since, why = excluded.why",
+            (_key(outlet), taken, since, why),
+        )
 
 
 def _key(outlet: Outlet) -> str:

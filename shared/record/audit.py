@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.store.chain import BEGIN, COLUMNS, sealed
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import OfDatabase
 
 PAGE = 5_000  # rows that are read at once
 LONGEST_ZONE = timedelta(hours=26)  # between two clocks' names of one moment
@@ -42,10 +42,7 @@ class AuditHead:
     hash: str
 
 
-class AuditBook:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class AuditBook(OfDatabase):
     def rows(self, since: datetime | None = None, kind: str = "", after: int = 0) -> Iterator[AuditRow]:
         """Yield them in the order in which they were written. `after`: the number of the last one that is known."""
         earliest = (since - LONGEST_ZONE).isoformat() if since else ""

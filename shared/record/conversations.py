@@ -171,8 +171,7 @@ class Conversations:
         sizes = {path.stem: path.stat().st_size for path in self._folder.glob("*.talk")}
         gone = old_talk(sizes, today, days, megabytes * 1_000_000)
         for day in gone:
-            with self._db.transaction() as db:
-                db.execute("delete from conversations where day = ?", (day,))
+            self._db.write("delete from conversations where day = ?", (day,))
             fault_point("tidy.talk-rows")
             self._file(day).unlink(missing_ok=True)
             fault_point("tidy.talk-removed")
@@ -187,8 +186,7 @@ class Conversations:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         begin = _append(self._file(row["day"]), data)
         fault_point("talk.written")
-        with self._db.transaction() as db:
-            db.execute("insert into conversations values (?, ?, ?, ?)", (call, row["day"], begin, len(data)))
+        self._db.write("insert into conversations values (?, ?, ?, ?)", (call, row["day"], begin, len(data)))
         fault_point("talk.indexed")
 
     def _read(self, call: int, day: str | None, begin: int, size: int) -> Conversation:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from sisimpur.shared.model.lifecycle import Event
 from sisimpur.shared.record.metrics import Counts
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import OfDatabase
 from sisimpur.shared.system.fault import fault_point
 
 LAST = "9999"  # no day is later
@@ -83,11 +83,8 @@ OF_PLANS = (
 )
 
 
-class MetricDays:
+class MetricDays(OfDatabase):
     """The only module that reads and writes `metric_days`."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def keep(self, day: str, day_cap: int, month_cap: int) -> None:
         """Write the row of a day that is over, and again those since the last one: more may have happened on them.

@@ -214,9 +214,6 @@ def _notice(row: Row) -> TraceNode:
     return TraceNode("notice", row["key"], row["title"], row["at"], row["state"])
 
 
-# --- details ---------------------------------------------------------------------------------------------------
-
-
 def _sum(nodes: Iterable[TraceNode]) -> TraceCost:
     return sum((node.cost for node in nodes), TraceCost())
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.naming import PLACES, fits, is_landing, is_upkeep
 from sisimpur.shared.record.trace import Kind, Row, Tables, TraceAnchor, TraceNode
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import OfDatabase
 
 GOALS = ("", "g-", "p-", "n-", "i-", "m-")  # how the id of a goal begins
 MOST_NAMED = 5
@@ -44,10 +44,7 @@ BY_END = (
 )
 
 
-class TraceReader:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class TraceReader(OfDatabase):
     # -- what a name stands for -------------------------------------------------------------------------------
 
     def find(self, typed: str, number: int | None = None) -> TraceAnchor:

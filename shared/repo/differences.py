@@ -65,17 +65,15 @@ def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
 def _whole(repository: Repository, trees: Sequence[str]) -> tuple[bytes, bytes]:
     """(a line for each path, the patch): whoever wants the one mostly wants the other, and git is started once."""
     words = ("--raw", "-p", *SWITCHES, *trees)
-    return repository.answers.once(words, lambda: _parted(repository.git("diff-tree", *words)), _bytes)
+    return repository.answers.once(
+        words, lambda: _parted(repository.git("diff-tree", *words)), lambda parts: sum(map(len, parts))
+    )
 
 
 def _parted(answer: bytes) -> tuple[bytes, bytes]:
     """Lines that begin with a colon; an empty one; the patch."""
     rows, _, patch = answer.partition(b"\n\n")
     return rows, patch
-
-
-def _bytes(parts: tuple[bytes, bytes]) -> int:
-    return sum(map(len, parts))
 
 
 def paths(repository: Repository, old: str, new: str) -> set[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from sisimpur.shared.model.change import SUBMODULE, Change, ChangeLimits
@@ -19,7 +19,7 @@ from sisimpur.shared.model.naming import is_agent_branch
 from sisimpur.shared.repo import mirror_commits, mirror_tree, submodules
 from sisimpur.shared.repo.differences import changed, diff
 from sisimpur.shared.repo.git import LIMIT, WHERE, Remote, explain, remove_stale_locks, telling_line, try_git
-from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased, is_ancestor
+from sisimpur.shared.repo.mirror_commits import MOST_COMMITS, AlreadyThere, Conflict, Rebased, is_ancestor
 from sisimpur.shared.repo.mirror_tree import TreeEntry, commit_id, forget, pack
 from sisimpur.shared.repo.objects import Repository
 from sisimpur.shared.system.fault import fault_point
@@ -204,11 +204,13 @@ class Mirror:
 
     def titles(self, sha: str) -> tuple[str, ...]:
         """The first lines of its history's newest thousand commits, its own first."""
-        return mirror_commits.titles(self.repository, sha)
+        told = self.repository.git("log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
+        return tuple(told.decode("utf-8", "replace").split("\0"))
 
     def changed_last(self, sha: str, path: str) -> datetime | None:
         """When a file was changed last, as the commit says; None: there is no such file."""
-        return mirror_commits.changed_last(self.repository, sha, path)
+        told = self.repository.git("log", "-1", "--format=%ct", commit_id(sha), "--", path).split()
+        return datetime.fromtimestamp(int(told[0]), UTC) if told else None
 
     def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
         """Undo what `sha` changed on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
@@ -292,8 +294,6 @@ class Mirror:
     def changed(self, old: str, new: str) -> tuple[Change, ...]:
         """One Change for each path that differs."""
         return changed(self.repository, old, new)
-
-    # --- details ---------------------------------------------------------------------------------------------
 
     def _remote_branches(self, *names: str) -> dict[str, str]:
         url = self.remote.url

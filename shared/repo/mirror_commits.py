@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from sisimpur.shared.model.errors import CommandFailed, Refused
@@ -150,9 +150,6 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
     return ask() if is_gone else told
 
 
-# --- details -------------------------------------------------------------------------------------------------
-
-
 def _conflict(paths: set[str]) -> Conflict:
     return Conflict(tuple(sorted(paths)[:MOST_PATHS]))
 
@@ -240,18 +237,6 @@ def line(repository: Repository, old: str, new: str) -> tuple[str, ...]:
         return (commit_id(new),)
     between, most = f"{commit_id(old)}..{commit_id(new)}", f"--max-count={MOST_COMMITS}"
     return tuple(reversed(repository.git("rev-list", "--first-parent", most, between).decode().split()))
-
-
-def titles(repository: Repository, sha: str) -> tuple[str, ...]:
-    """As Mirror.titles says."""
-    told = repository.git("log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
-    return tuple(told.decode("utf-8", "replace").split("\0"))
-
-
-def changed_last(repository: Repository, sha: str, path: str) -> datetime | None:
-    """As Mirror.changed_last says."""
-    told = repository.git("log", "-1", "--format=%ct", commit_id(sha), "--", path).split()
-    return datetime.fromtimestamp(int(told[0]), UTC) if told else None
 
 
 def taken_back(

@@ -159,9 +159,6 @@ def difference(old: Sequence[TreeEntry], new: Sequence[TreeEntry]) -> tuple[list
     return sorted(after - before, key=lambda entry: entry.path), sorted(gone)
 
 
-# --- details -------------------------------------------------------------------------------------------------
-
-
 def _entry(row: bytes) -> TreeEntry:
     head, _, name = row.partition(b"\t")
     mode, _, blob, size = head.decode().split()

@@ -176,8 +176,6 @@ class Repository:
         with self._lock:
             self._close()
 
-    # --- details ---------------------------------------------------------------------------------------------
-
     def _asked(self, what: str, names: Iterable[str]) -> list[Answer]:
         """One that has died since it was asked last is followed by another, once."""
         wanted = list(names)

@@ -91,9 +91,6 @@ def inherited(_: Scene) -> str | None:
     return ", ".join(found) or None
 
 
-# --- writing -------------------------------------------------------------------------------------------------
-
-
 @check("writing into the daemon's state")
 def state_folder(scene: Scene) -> str | None:
     with open(f"{scene['state']}/canary", "w", encoding="ascii") as file:

@@ -86,7 +86,8 @@ class Bubblewrap:
         """Ends what an earlier process of ours may have left. Misconfigured: a program is missing, or calls unknown."""
         self._search = search
         self._bwrap = self._program("bwrap")
-        self.version = self._version()
+        said = process.run((self._bwrap, "--version"), env={}, timeout=10).text.split()
+        self.version = said[-1] if said else "of unknown version"
         self._python = base_python()
         if platform.machine() not in MACHINES:
             raise Misconfigured(f"the system calls of a {platform.machine()} machine are not known")
@@ -162,7 +163,8 @@ class Bubblewrap:
                 _end_the_rest(said)
             done = replace(done, end="memory") if took_too_much(group) else done
         if done.end == "not found" or (done.end == "exited" and done.code >= 0 and b'"exit-code"' not in said):
-            raise Misconfigured(f"the sandbox did not start ({_last_line(done)}); type: python main.py doctor")
+            last = (done.complaint.splitlines() or [f"exit code {done.code}"])[-1][:200]
+            raise Misconfigured(f"the sandbox did not start ({last}); type: python main.py doctor")
         return done
 
     def _mounts(self, job: Job) -> tuple[Mount, ...]:
@@ -220,10 +222,6 @@ class Bubblewrap:
         if found := shutil.which(name, path=self._search):
             return found
         raise Misconfigured(f"the program {name} is not in {self._search}")
-
-    def _version(self) -> str:
-        said = process.run((self._bwrap, "--version"), env={}, timeout=10).text.split()
-        return said[-1] if said else "of unknown version"
 
 
 def _copying(job: Job) -> Job:
@@ -285,7 +283,3 @@ def _pipe() -> Iterator[int]:
     finally:
         os.close(theirs)
         os.close(ours)
-
-
-def _last_line(done: Finished) -> str:
-    return (done.complaint.splitlines() or [f"exit code {done.code}"])[-1][:200]

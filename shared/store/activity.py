@@ -20,7 +20,7 @@ from sisimpur.shared.machine.charging import charged
 from sisimpur.shared.machine.pressure import MachineReading
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.model.work import ResourceUse, Run
-from sisimpur.shared.store.database import Database, Form, when
+from sisimpur.shared.store.database import Form, OfDatabase, when
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
@@ -58,10 +58,7 @@ class Phase:
     ended: bool
 
 
-class Activity:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class Activity(OfDatabase):
     @contextmanager
     def running(self, agent: str, day: str, clock: Clock, task: str = "", attempt: int = 0) -> Iterator[Run]:
         """One agent at work: its run has an end, however it ends."""
@@ -84,8 +81,7 @@ class Activity:
         return Run(cursor.lastrowid or 0, agent, day, task, attempt)
 
     def _end_run(self, run: Run, result: str, now: datetime, use: ResourceUse) -> None:
-        with self._db.transaction() as db:
-            db.execute(END_OF_RUN, (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id))
+        self._db.write(END_OF_RUN, (now.isoformat(), result[:500], use.cpu, use.memory, use.written, run.id))
         fault_point("run.ended")
 
     def newest_run(self) -> int:
@@ -170,10 +166,7 @@ class Epoch:
     machine: MachineReading | None = None
 
 
-class Epochs:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class Epochs(OfDatabase):
     def begin(self, pid: int, now: datetime, kind: Literal["daemon", "run-day"] = "daemon") -> int:
         """By who holds the home's lock. What is still open belongs to the dead: it ends here -> our number."""
         with self._db.transaction() as db:
@@ -204,11 +197,10 @@ class Epochs:
 
     def end(self, number: int, now: datetime, how: str) -> None:
         """The first end counts."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update epochs set ended_at = ?, how = ? where number = ? and ended_at is null",
-                (now.isoformat(), how, number),
-            )
+        self._db.write(
+            "update epochs set ended_at = ?, how = ? where number = ? and ended_at is null",
+            (now.isoformat(), how, number),
+        )
         fault_point("epoch.ended")
 
     def last(self) -> Epoch | None:
@@ -218,8 +210,7 @@ class Epochs:
 
     def _note(self, number: int, **columns: str) -> None:
         named = ", ".join(f"{column} = ?" for column in columns)
-        with self._db.transaction() as db:
-            db.execute(f"update epochs set {named} where number = ?", (*columns.values(), number))  # noqa: S608
+        self._db.write(f"update epochs set {named} where number = ?", (*columns.values(), number))  # noqa: S608
 
 
 def _epoch(row: sqlite3.Row) -> Epoch:

@@ -184,6 +184,11 @@ class Database:
             finally:
                 connection.forget()
 
+    def write(self, sql: str, values: Sequence[Any] = ()) -> None:
+        """A transaction of one statement."""
+        with self.transaction() as db:
+            db.execute(sql, values)
+
     def guard(self, epoch: int) -> None:
         """From now on each transaction asks first whether this is still the newest epoch; else it is Replaced."""
         self._epoch = epoch
@@ -251,6 +256,13 @@ class Database:
                 f"{self.path} cannot be used ({error}); put a copy back, or move it away and lower today's cap by what "
                 "was spent: a new one knows of nothing"
             ) from None
+
+
+class OfDatabase:
+    """What keeps rows there."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
 
 def _why_not(path: Path, error: sqlite3.Error) -> str:

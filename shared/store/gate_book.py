@@ -105,20 +105,16 @@ class GateRepository:
 
     def not_begun(self, kind: Kind, task: str, commit: str) -> None:
         """Note that it could not begin for a reason that is not its own: no money, no sandbox, no answer."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update gate_runs set begun = begun - 1 where task = ? and commit_id = ? and kind = ?",
-                (task, commit, kind),
-            )
+        self._db.write(
+            "update gate_runs set begun = begun - 1 where task = ? and commit_id = ? and kind = ?", (task, commit, kind)
+        )
         fault_point(f"{kind}.not-begun")
 
     def no_end(self, task: str, commit: str) -> None:
         """Note that the tests themselves came to no end. A kill of ours is none of theirs, and counts for nobody."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update gate_runs set begun = begun + 1 where task = ? and commit_id = ? and kind = 'check'",
-                (task, commit),
-            )
+        self._db.write(
+            "update gate_runs set begun = begun + 1 where task = ? and commit_id = ? and kind = 'check'", (task, commit)
+        )
         fault_point("check.no-end")
 
     def test_again(self, task: str) -> None:
@@ -181,11 +177,10 @@ class GateRepository:
         )
 
     def _keep(self, kind: Kind, task: str, commit: str, answer: bytes) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                "update gate_runs set answer_json = ? where task = ? and commit_id = ? and kind = ?",
-                (answer.decode(), task, commit, kind),
-            )
+        self._db.write(
+            "update gate_runs set answer_json = ? where task = ? and commit_id = ? and kind = ?",
+            (answer.decode(), task, commit, kind),
+        )
         fault_point(f"{kind}.kept")
 
     def _find(self, form: Form[T], kind: Kind, task: str, commit: str) -> T | None:
@@ -225,11 +220,10 @@ class GateRepository:
 
     def keep_coder_words(self, task: str, commit: str, words: str, now: datetime) -> None:
         """`commit`: whose findings it contradicts; empty: the task cannot be done as it is described."""
-        with self._db.transaction() as db:
-            db.execute(
-                "insert or replace into coder_words (task, commit_id, words, at) values (?, ?, ?, ?)",
-                (task, commit, words, now.isoformat()),
-            )
+        self._db.write(
+            "insert or replace into coder_words (task, commit_id, words, at) values (?, ?, ?, ?)",
+            (task, commit, words, now.isoformat()),
+        )
         fault_point("coder-words.kept")
 
     def coder_said(self, task: str, commit: str = "") -> str:
@@ -242,12 +236,11 @@ class GateRepository:
 
     def park(self, parked: AwaitingOwner, now: datetime) -> None:
         """Waits from now on; said again with other reasons, these count."""
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into parked values (?, ?, ?, ?, ?)"
-                " on conflict do update set reasons = excluded.reasons, terms = excluded.terms",
-                (parked.task, parked.subject, "\n".join(parked.reasons), now.isoformat(), json.dumps(parked.terms)),
-            )
+        self._db.write(
+            "insert into parked values (?, ?, ?, ?, ?)"
+            " on conflict do update set reasons = excluded.reasons, terms = excluded.terms",
+            (parked.task, parked.subject, "\n".join(parked.reasons), now.isoformat(), json.dumps(parked.terms)),
+        )
         fault_point("parked.kept")
 
     def parked(self, task: str) -> AwaitingOwner | None:
@@ -267,18 +260,16 @@ class GateRepository:
 
     def rule(self, task: str, ruling: Ruling) -> None:
         """Nothing is kept of a task that history has not seen yet: nobody has worked on it."""
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into rulings (task, subject, kind, why, at, terms)"
-                " select id, ?, ?, ?, ?, ? from tasks where id = ?",
-                (ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat(), json.dumps(ruling.terms), task),
-            )
+        self._db.write(
+            "insert into rulings (task, subject, kind, why, at, terms)"
+            " select id, ?, ?, ?, ?, ? from tasks where id = ?",
+            (ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat(), json.dumps(ruling.terms), task),
+        )
         fault_point("ruling.kept")
 
     def withdraw(self, task: str) -> None:
         """The owner has moved the task since he approved something of it: that is over."""
-        with self._db.transaction() as db:
-            db.execute("update rulings set subject = '' where task = ? and kind = 'approve'", (task,))
+        self._db.write("update rulings set subject = '' where task = ? and kind = 'approve'", (task,))
         fault_point("ruling.withdrawn")
 
     def rulings(self, task: str) -> Sequence[Ruling]:
@@ -287,11 +278,10 @@ class GateRepository:
         return [row_to(Ruling, row, terms=_terms(row)) for row in rows]
 
     def rule_over(self, task: str, ruled: RuledOver) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                "insert or replace into findings_over values (?, ?, ?, ?, ?)",
-                (task, ruled.signature, ruled.finding, ruled.why, ruled.at.isoformat()),
-            )
+        self._db.write(
+            "insert or replace into findings_over values (?, ?, ?, ?, ?)",
+            (task, ruled.signature, ruled.finding, ruled.why, ruled.at.isoformat()),
+        )
         fault_point("ruling.over")
 
     def ruled_over(self, task: str) -> Sequence[RuledOver]:
@@ -375,9 +365,8 @@ class OwnerIds:
         """The number that a login was first seen with, perhaps now; 0: with none yet."""
         row = self._db.row("select number from owner_ids where login = ?", (login,))
         if row is None and number:
-            with self._db.transaction() as db:
-                values = (login, number, self._now().isoformat())
-                db.execute("insert or ignore into owner_ids values (?, ?, ?)", values)
+            values = (login, number, self._now().isoformat())
+            self._db.write("insert or ignore into owner_ids values (?, ?, ?)", values)
             fault_point("owner.known")
             return number
         first = row["number"] if row else 0

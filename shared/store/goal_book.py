@@ -10,7 +10,7 @@ from typing import Literal
 from sisimpur.shared.model.lifecycle import Worded
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import GoalWord, Measure
-from sisimpur.shared.store.database import Database, Form, row_to
+from sisimpur.shared.store.database import Form, OfDatabase, row_to
 from sisimpur.shared.system.fault import fault_point
 
 LONGEST_WORD = 1_000  # characters
@@ -21,23 +21,19 @@ MEASURES = Form(tuple[Measure, ...])
 Seen = Literal["", "holds", "not yet", "cannot tell"]
 
 
-class GoalWords:
+class GoalWords(OfDatabase):
     """Words about goals. A goal keeps them while it is reworded: they belong to its id."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def keep(self, word: GoalWord, now: datetime) -> None:
         """Kept once, however often it is said; what was left, taken up, and is left again is open again."""
         text = one_line(word.text, LONGEST_WORD)
         if not (word.goal_id and text):
             return
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into goal_words (goal_id, kind, text, task, at) values (?, ?, ?, ?, ?)"
-                " on conflict do update set is_over = 0",
-                (word.goal_id, word.kind, text, word.task, now.isoformat()),
-            )
+        self._db.write(
+            "insert into goal_words (goal_id, kind, text, task, at) values (?, ?, ?, ?, ?)"
+            " on conflict do update set is_over = 0",
+            (word.goal_id, word.kind, text, word.task, now.isoformat()),
+        )
         fault_point("goal-word.kept")
 
     def planned(self, goal_ids: Iterable[str], words: Iterable[GoalWord], now: datetime) -> None:
@@ -74,17 +70,13 @@ class GoalLook:
     text: str = ""  # what is missing, or why nobody can tell
 
 
-class GoalRepository:
+class GoalRepository(OfDatabase):
     """Measures of goals, and what was seen of them; both belong to a goal as it is worded."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def keep_measures(self, goal: Worded, measures: Sequence[Measure]) -> None:
         """All of them have to hold."""
-        with self._db.transaction() as db:
-            values = (*goal, MEASURES.dump_json(tuple(measures)).decode())
-            db.execute("insert or replace into goal_measures values (?, ?, ?)", values)
+        values = (*goal, MEASURES.dump_json(tuple(measures)).decode())
+        self._db.write("insert or replace into goal_measures values (?, ?, ?)", values)
         fault_point("goal-measure.kept")
 
     def measures(self) -> Mapping[Worded, tuple[Measure, ...]]:
@@ -93,31 +85,28 @@ class GoalRepository:
 
     def begin(self, goal: Worded, look: GoalLook, now: datetime) -> None:
         """Counted before it begins: a look that kills us is not begun for ever."""
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into goal_looks (goal_id, wording, commit_id, merged, at_end, at) values (?, ?, ?, ?, ?, ?)"
-                " on conflict do update set begun = begun + 1",
-                (*_key(goal, look), now.isoformat()),
-            )
+        self._db.write(
+            "insert into goal_looks (goal_id, wording, commit_id, merged, at_end, at) values (?, ?, ?, ?, ?, ?)"
+            " on conflict do update set begun = begun + 1",
+            (*_key(goal, look), now.isoformat()),
+        )
         fault_point("goal-look.begun")
 
     def put_off(self, goal: Worded, look: GoalLook) -> None:
         """Note that nobody could look now: no money, no model, no box."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update goal_looks set begun = begun - 1"
-                " where goal_id = ? and wording = ? and commit_id = ? and merged = ? and at_end = ?",
-                _key(goal, look),
-            )
+        self._db.write(
+            "update goal_looks set begun = begun - 1"
+            " where goal_id = ? and wording = ? and commit_id = ? and merged = ? and at_end = ?",
+            _key(goal, look),
+        )
         fault_point("goal-look.put-off")
 
     def keep(self, goal: Worded, look: GoalLook) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                "update goal_looks set figure = ?, verdict = ?, text = ?"
-                " where goal_id = ? and wording = ? and commit_id = ? and merged = ? and at_end = ?",
-                (look.figure, look.verdict, one_line(look.text, LONGEST_WORD), *_key(goal, look)),
-            )
+        self._db.write(
+            "update goal_looks set figure = ?, verdict = ?, text = ?"
+            " where goal_id = ? and wording = ? and commit_id = ? and merged = ? and at_end = ?",
+            (look.figure, look.verdict, one_line(look.text, LONGEST_WORD), *_key(goal, look)),
+        )
         fault_point("goal-look.kept")
 
     def looks(self) -> Mapping[Worded, tuple[GoalLook, ...]]:

@@ -117,8 +117,7 @@ class Journal:
         return Planned(cursor.lastrowid or 0, task, event, source, row.to)
 
     def moved(self, planned: Planned) -> None:
-        with self._db.transaction() as db:
-            db.execute("update task_events set done = 1 where id = ?", (planned.id,))
+        self._db.write("update task_events set done = 1 where id = ?", (planned.id,))
         fault_point("move.known")
 
     def overtaken(self, planned: Planned, now: datetime) -> None:
@@ -267,8 +266,7 @@ class Journal:
         """Note what the engine of an attempt wanted to write and may not; what is known already is not said twice."""
         before = [path for one in self.attempts(run.task) if one.number == run.attempt for path in one.refused]
         every = json.dumps([*dict.fromkeys((*before, *paths))])
-        with self._db.transaction() as db:
-            db.execute("update attempts set refused = ? where task = ? and number = ?", (every, run.task, run.attempt))
+        self._db.write("update attempts set refused = ? where task = ? and number = ?", (every, run.task, run.attempt))
         fault_point("attempt.refused")
 
     def _close(self, db: sqlite3.Connection, task: str, outcome: Outcome, note: str, now: datetime) -> None:
@@ -359,8 +357,7 @@ class Journal:
         return frozenset(row["external_id"] for row in self._db.rows(sql))
 
     def achieved(self, key: str, external_id: str) -> None:
-        with self._db.transaction() as db:
-            db.execute("update intents set state = 'done', external_id = ? where key = ?", (external_id, key))
+        self._db.write("update intents set state = 'done', external_id = ? where key = ?", (external_id, key))
         fault_point("intent.done")
 
 

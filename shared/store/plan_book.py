@@ -11,7 +11,7 @@ from typing import Any
 
 from sisimpur.shared.model.schedule import Ran
 from sisimpur.shared.model.work import DailyPlan, Goal, Guard, Question, Vision
-from sisimpur.shared.store.database import Database, Form, row_to
+from sisimpur.shared.store.database import Form, OfDatabase, row_to
 from sisimpur.shared.system.fault import fault_point
 
 MOST_TOLD = 5_000  # characters of a phase's problems
@@ -38,10 +38,7 @@ class Answer:
     at: str
 
 
-class PlanRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class PlanRepository(OfDatabase):
     # -- visions and questions -----------------------------------------------------------------------------
 
     def accepted(self) -> Accepted | None:
@@ -87,9 +84,8 @@ class PlanRepository:
 
     def answer(self, question: Question, wording: str, text: str, now: datetime) -> None:
         """The owner's word: it is not asked any more, and the words stay with the goal as it is worded now."""
-        with self._db.transaction() as db:
-            values = (question.goal_id, wording, question.text, text, now.isoformat())
-            db.execute("insert or replace into answers values (?, ?, ?, ?, ?)", values)
+        values = (question.goal_id, wording, question.text, text, now.isoformat())
+        self._db.write("insert or replace into answers values (?, ?, ?, ?, ?)", values)
         fault_point("answer.kept")
 
     def answers(self, goal: str, wording: str) -> tuple[Answer, ...]:
@@ -161,32 +157,28 @@ class PlanRepository:
         return row["repo"] if row else ""
 
     def name_target(self, repo: str, now: datetime) -> None:
-        with self._db.transaction() as db:
-            db.execute("insert or replace into target values (1, ?, ?)", (repo, now.isoformat()))
+        self._db.write("insert or replace into target values (1, ?, ?)", (repo, now.isoformat()))
         fault_point("target.named")
 
     # -- phases -----------------------------------------------------------------------------------------------
 
     def phase_begins(self, day: str, name: str, now: datetime) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                "insert or ignore into phases (day, name, started_at) values (?, ?, ?)", (day, name, now.isoformat())
-            )
+        self._db.write(
+            "insert or ignore into phases (day, name, started_at) values (?, ?, ?)", (day, name, now.isoformat())
+        )
         fault_point("phase.begun")
 
     def phase_ended(self, day: str, name: str, now: datetime, problem: str | None = "") -> None:
         """`problem`: what the owner has to mend, although it came to its end; None: what is known of it already."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update phases set ended_at = ?, problem = coalesce(?, problem) where day = ? and name = ?",
-                (now.isoformat(), problem, day, name),
-            )
+        self._db.write(
+            "update phases set ended_at = ?, problem = coalesce(?, problem) where day = ? and name = ?",
+            (now.isoformat(), problem, day, name),
+        )
         fault_point("phase.ended")
 
     def phase_failed(self, day: str, name: str, problem: str) -> None:
         """Note that it did not come to its end."""
-        with self._db.transaction() as db:
-            db.execute("update phases set problem = ? where day = ? and name = ?", (problem, day, name))
+        self._db.write("update phases set problem = ? where day = ? and name = ?", (problem, day, name))
         fault_point("phase.failed")
 
     def phase_troubled(self, day: str, name: str, problem: str) -> None:
@@ -200,12 +192,10 @@ class PlanRepository:
 
     def phase_missed(self, day: str, name: str, now: datetime, why: str) -> None:
         """Note that it was not begun, and will not be. Nothing changes if it was."""
-        with self._db.transaction() as db:
-            db.execute(
-                "insert or ignore into phases (day, name, started_at, ended_at, problem, missed)"
-                " values (?, ?, ?, ?, ?, 1)",
-                (day, name, now.isoformat(), now.isoformat(), why),
-            )
+        self._db.write(
+            "insert or ignore into phases (day, name, started_at, ended_at, problem, missed) values (?, ?, ?, ?, ?, 1)",
+            (day, name, now.isoformat(), now.isoformat(), why),
+        )
         fault_point("phase.missed")
 
     def phases_of(self, day: str) -> Mapping[str, Ran]:
@@ -229,8 +219,7 @@ class PlanRepository:
 
     def forget_days_after(self, day: str) -> None:
         """A clock that was wrong has made them: they are still to come."""
-        with self._db.transaction() as db:
-            db.execute("delete from phases where day > ?", (day,))
+        self._db.write("delete from phases where day > ?", (day,))
         fault_point("phases.forgotten")
 
     def newest_day(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import OfDatabase
 from sisimpur.shared.system.fault import fault_point
 
 
@@ -19,10 +19,7 @@ class QueuePlace:
     together: tuple[str, ...] = ()
 
 
-class QueueRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class QueueRepository(OfDatabase):
     def keep(self, places: Iterable[QueuePlace]) -> None:
         """All at once; each task has one place, the last."""
         with self._db.transaction() as db:

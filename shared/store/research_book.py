@@ -9,16 +9,13 @@ import sqlite3
 from collections.abc import Sequence
 
 from sisimpur.shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
-from sisimpur.shared.store.database import Database, Form, row_to
+from sisimpur.shared.store.database import Form, OfDatabase, row_to
 from sisimpur.shared.system.fault import fault_point
 
 HITS, FINDINGS = Form(tuple[SearchHit, ...]), Form(Findings)
 
 
-class ResearchRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class ResearchRepository(OfDatabase):
     # -- inquiries --------------------------------------------------------------------------------------------
 
     def ask(self, inquiries: Sequence[Inquiry], day: str) -> None:
@@ -44,25 +41,22 @@ class ResearchRepository:
 
     def failed(self, inquiry: Inquiry, problem: str, is_counted: bool = True) -> None:
         """`is_counted`: whether the question is to blame; else the try is given back."""
-        with self._db.transaction() as db:
-            db.execute(
-                "update inquiries set problem = ?, tries = tries - ? where id = ?",
-                (problem, int(not is_counted), inquiry.id),
-            )
+        self._db.write(
+            "update inquiries set problem = ?, tries = tries - ? where id = ?",
+            (problem, int(not is_counted), inquiry.id),
+        )
         fault_point("inquiry.failed")
 
     def put_off(self, inquiry: Inquiry) -> None:
         """Note that nobody could try: no model, or no money. It waits as if it had not been begun."""
-        with self._db.transaction() as db:
-            db.execute("update inquiries set tries = tries - 1, tried_on = '' where id = ?", (inquiry.id,))
+        self._db.write("update inquiries set tries = tries - 1, tried_on = '' where id = ?", (inquiry.id,))
         fault_point("inquiry.put-off")
 
     def answered(self, inquiry: Inquiry, day: str, slug: str, findings: Findings) -> None:
-        with self._db.transaction() as db:
-            db.execute(
-                "update inquiries set answered_on = ?, slug = ?, findings_json = ?, problem = '' where id = ?",
-                (day, slug, FINDINGS.dump_json(findings).decode(), inquiry.id),
-            )
+        self._db.write(
+            "update inquiries set answered_on = ?, slug = ?, findings_json = ?, problem = '' where id = ?",
+            (day, slug, FINDINGS.dump_json(findings).decode(), inquiry.id),
+        )
         fault_point("inquiry.answered")
 
     def all(self) -> tuple[Looked, ...]:
@@ -80,9 +74,8 @@ class ResearchRepository:
         return HITS.validate_json(row["hits_json"]) if row else None
 
     def keep_hits(self, inquiry: Inquiry, query: str, day: str, hits: Sequence[SearchHit]) -> None:
-        with self._db.transaction() as db:
-            text = HITS.dump_json(tuple(hits)).decode()
-            db.execute("insert or replace into searches values (?, ?, ?, ?)", (inquiry.id, query, day, text))
+        text = HITS.dump_json(tuple(hits)).decode()
+        self._db.write("insert or replace into searches values (?, ?, ?, ?)", (inquiry.id, query, day, text))
         fault_point("search.kept")
 
     def page(self, inquiry: Inquiry, url: str) -> WebSource | NotRead | None:
@@ -99,8 +92,7 @@ class ResearchRepository:
             values = (inquiry.id, page.url, page.day, page.title, page.text, page.written, "")
         else:
             values = (inquiry.id, page.url, day, "", "", "", page.why)
-        with self._db.transaction() as db:
-            db.execute("insert or replace into sources values (?, ?, ?, ?, ?, ?, ?)", values)
+        self._db.write("insert or replace into sources values (?, ?, ?, ?, ?, ?, ?)", values)
         fault_point("page.kept")
 
 

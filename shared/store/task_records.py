@@ -13,7 +13,7 @@ from typing import Literal
 
 from sisimpur.shared.model.lifecycle import Event, State, Tried
 from sisimpur.shared.model.naming import branch_name, latin
-from sisimpur.shared.store.database import Database, when
+from sisimpur.shared.store.database import Database, OfDatabase, when
 from sisimpur.shared.system.fault import fault_point
 
 Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
@@ -111,11 +111,8 @@ def find_records(db: Database, where: str = "", values: Sequence[object] = ()) -
     return dict(db.made(_records, f"{RECORDS} {f'where {where}' if where else ''} order by +t.rowid", values))
 
 
-class Waivers:
+class Waivers(OfDatabase):
     """What tasks begin without, although their files name it."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def keep(self, task: str, without: Iterable[str], why: str, now: datetime) -> None:
         """The owner's word; said again, the newer reason counts."""
@@ -196,9 +193,6 @@ class TaskPlaces:
             self._tasks[before].discard(task)
         self._tasks[state].add(task)
         self._place[task] = state
-
-
-# --- details -------------------------------------------------------------------------------------------------
 
 
 def _records(rows: Iterable[sqlite3.Row]) -> dict[str, TaskRecord]:

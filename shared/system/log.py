@@ -94,9 +94,6 @@ def _opened(path: Path) -> int:
         os.close(descriptor)  # it was packed and removed between the two lines before
 
 
-# --- reading -------------------------------------------------------------------------------------------------
-
-
 class Tail:
     """All lines of a folder's logs, and then those that come: also in files that are new, replaced or begun anew."""
 

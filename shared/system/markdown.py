@@ -39,8 +39,10 @@ def _lines(tokens: list[Token]) -> Iterator[MarkdownLine]:
     for token in tokens:
         items += {"list_item_open": 1, "list_item_close": -1}.get(token.type, 0)
         quotes += {"blockquote_open": 1, "blockquote_close": -1}.get(token.type, 0)
-        if token.type in ("list_item_open", "blockquote_open"):
-            _check_depth(token)
+        if token.type in ("list_item_open", "blockquote_open") and token.level >= MAX_NESTING - 1:
+            raise Refused(  # the parser leaves out, without a word, what lies deeper
+                f"line {_number(token)}: nested deeper than {MAX_NESTING} levels of Markdown; write it flatter"
+            )
         if token.type.startswith("list_item"):
             item_is_new = token.type == "list_item_open"
         if token.type == "heading_open":
@@ -57,12 +59,6 @@ def _lines(tokens: list[Token]) -> Iterator[MarkdownLine]:
             heading = 0
 
 
-def _check_depth(token: Token) -> None:
-    """The parser leaves out, without a word, what lies deeper."""
-    if token.level >= MAX_NESTING - 1:
-        raise Refused(f"line {_number(token)}: nested deeper than {MAX_NESTING} levels of Markdown; write it flatter")
-
-
 def _pieces(token: Token) -> Iterator[tuple[int, str]]:
     """Split what a token says, with line numbers: a paragraph is one piece, code is one per line."""
     first = _number(token)
@@ -75,7 +71,7 @@ def _pieces(token: Token) -> Iterator[tuple[int, str]]:
     else:
         return
     for number, piece in pieces:
-        if text := _clean(piece):
+        if text := " ".join(printable(visible(piece)).split()):  # as its reader sees it: no unseen letter splits a word
             yield number, text
 
 
@@ -96,8 +92,3 @@ def _check_closed(token: Token) -> bool:
 
 def _number(token: Token) -> int:
     return token.map[0] + 1 if token.map else 1
-
-
-def _clean(text: str) -> str:
-    """One line without control characters."""
-    return " ".join(printable(visible(text)).split())  # as its reader sees it: no word is split by what nobody sees

@@ -249,9 +249,6 @@ def _places(text: str) -> Callable[[int], int]:
     return place
 
 
-# --- shapes --------------------------------------------------------------------------------------------------
-
-
 def _shaped(text: str) -> Iterator[Span]:
     for name, expression in EXPRESSIONS.items():
         if name in WORDS and not any(word in text for word in WORDS[name]):

@@ -181,9 +181,6 @@ class Home:
         folder.chmod(0o700)
 
 
-# --- reading -------------------------------------------------------------------------------------------------
-
-
 def read_text(path: Path, limit: int = MAX_TEXT) -> str:
     """A plain file of UTF-8 text with `\\n` line ends, or Refused naming the reason. FileNotFoundError if absent.
 
@@ -231,9 +228,6 @@ def stamp(path: Path) -> Stamp:
     return info.st_ino, info.st_mtime_ns, info.st_size
 
 
-# --- writing -------------------------------------------------------------------------------------------------
-
-
 def write_text(path: Path, text: str) -> None:
     """Replaces the file as a whole or not at all; durable when it returns."""
     write_bytes(path, _encoded(text))
@@ -277,7 +271,9 @@ def replace_text(path: Path, text: str) -> None:
 def move(source: Path, target: Path) -> None:
     """An atomic, durable rename that never overwrites: FileExistsError, FileNotFoundError. Unavailable: not now."""
     try:
-        _rename_without_replacing(source, target)
+        if not _renamed(source, target, RENAME_NOREPLACE):
+            os.link(source, target, follow_symlinks=False)
+            os.unlink(source)
     except (FileExistsError, FileNotFoundError):
         raise
     except OSError as error:
@@ -363,11 +359,6 @@ def _written(folder: Path, data: bytes) -> Path:
     return temporary
 
 
-def _rename_without_replacing(source: Path, target: Path) -> None:
-    if not _renamed(source, target, RENAME_NOREPLACE):
-        _link_and_unlink(source, target)
-
-
 def _renamed(source: Path, target: Path, flag: int) -> bool:
     """Return False where that cannot be done: an old kernel, or a file system without it. OSError: it may not be."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -379,11 +370,6 @@ def _renamed(source: Path, target: Path, flag: int) -> bool:
     if number in (errno.ENOSYS, errno.EINVAL):
         return False
     raise OSError(number, os.strerror(number), str(source), None, str(target))
-
-
-def _link_and_unlink(source: Path, target: Path) -> None:
-    os.link(source, target, follow_symlinks=False)
-    os.unlink(source)
 
 
 def head_and_tail(file: BinaryIO, limit: int) -> tuple[bytes, bool]:

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from sisimpur.agents.orchestrator.upkeep.package_index import (
     JSON,
     MOST_BYTES,
-    NewerVersion,
     PackageIndex,
     ReleaseFile,
     WheelFolder,
     newest,
 )
+from sisimpur.agents.orchestrator.upkeep.upkeep_findings import NewerVersion
 from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
 from sisimpur.shared.system.http import Http
 from tests.edges.test_web_page import Authority

@@ -704,7 +704,7 @@ def end(day: str, merged: bool = True, back: int = 0, cost: int = 0, minutes: fl
 def test_four_weeks_are_looked_at_and_only_those_with_work() -> None:
     days = ["2026-10-25", "2026-10-26", "2026-11-08", "2026-11-16", "2026-11-20", "2026-11-21"]
     found = weeks([end(day) for day in days], [], TODAY)
-    assert [(week.number, week.ended) for week in found] == [(47, 2), (45, 1), (44, 1)]
+    assert [(week.number, week.tally.tasks) for week in found] == [(47, 2), (45, 1), (44, 1)]
 
 
 def test_the_figures_of_a_week_are_those_of_a_hand() -> None:
@@ -713,22 +713,22 @@ def test_the_figures_of_a_week_are_those_of_a_hand() -> None:
     burnt = [Burnt("2026-11-16", "coder", 750), Burnt("2026-11-17", "planner", 150), Burnt("2026-11-20", "qa", 100)]
     burnt += [Burnt("2026-11-15", "planner", 5), Burnt("2026-11-21", "planner", 9)]  # last week's, tomorrow's
     week, before = weeks(endings, burnt, TODAY)
-    assert (len(week.merged), week.ended, week.success) == (2, 3, 2 / 3)
+    assert (len(week.merged), week.tally.tasks, week.tally.success) == (2, 3, 2 / 3)
     assert [week.each(what) for what in ("sent_back", "cost", "minutes", "tokens")] == [0.5, 200, 15, 2_000]
     assert week.orchestration == 0.25
-    assert (before.success, before.each("sent_back"), before.orchestration) == (1.0, 7, 1.0)
+    assert (before.tally.success, before.each("sent_back"), before.orchestration) == (1.0, 7, 1.0)
 
 
 def test_a_week_without_a_merge_has_no_average_and_no_division_by_nothing() -> None:
     (week,) = weeks([end(TODAY, False)], [], TODAY)
-    assert (week.success, week.each("cost"), week.orchestration) == (0.0, None, None)
+    assert (week.tally.success, week.each("cost"), week.orchestration) == (0.0, None, None)
 
 
 @given(st.lists(st.tuples(st.dates(date(2026, 10, 1), date(2026, 12, 31)), st.booleans())))
 def test_no_ending_is_counted_twice_and_none_of_the_four_weeks_is_lost(found: list[tuple[date, bool]]) -> None:
     counted = weeks([end(day.isoformat(), merged) for day, merged in found], [], TODAY)
     of_them = [day for day, _ in found if date(2026, 10, 26) <= day <= date(2026, 11, 20)]
-    assert sum(week.ended for week in counted) == len(of_them)
+    assert sum(week.tally.tasks for week in counted) == len(of_them)
     assert [week.monday for week in counted] == sorted({monday_of(day.isoformat()) for day in of_them}, reverse=True)
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.upkeep.package_index import NewerVersion
 from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding, task
 from sisimpur.agents.orchestrator.upkeep.upkeep_findings import (
     MOST_PINS,
+    NewerVersion,
     Reach,
     RequirementPin,
     failing,

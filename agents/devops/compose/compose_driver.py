@@ -23,15 +23,7 @@ from sisimpur.agents.devops.compose.compose_rules import Composed, Forbidden
 from sisimpur.agents.devops.compose.compose_values import Problems, escaped, plain
 from sisimpur.agents.devops.docker.docker_engine import GONE, connected, unless
 from sisimpur.agents.devops.docker.docker_manager import DockerManager, DockerPlaces
-from sisimpur.agents.devops.docker.docker_words import (
-    COMMIT,
-    HOME,
-    PORT_TAKEN,
-    Container,
-    summed_up,
-    why_away,
-    without_noise,
-)
+from sisimpur.agents.devops.docker.docker_words import COMMIT, HOME, PORT_TAKEN, summed_up, why_away, without_noise
 from sisimpur.agents.devops.drivers import release_files
 from sisimpur.agents.devops.drivers.driver import EngineAway, Release, ReleaseFailed
 from sisimpur.agents.devops.drivers.owner_command import tail
@@ -107,12 +99,14 @@ class ComposeDriver(DockerPlaces):
         """A job that ended well is no part that is missing; a service that is not there is."""
         there = self._manager.containers_of(place)
         written = self._written(place)
-        jobs = {name for service in _once(written) for name in self._names(place, service)}
-        found = summed_up([one for one in there if not (one.name in jobs and _is_done(one))])
+        services = written.get("services", {})
+        once = [name for name, one in services.items() if one.get("restart") != "unless-stopped"]
+        jobs = {name for service in once for name in self._names(place, service)}
+        found = summed_up([one for one in there if one.name not in jobs or one.state != "exited" or one.exit_code])
         if found is None or found.ended or COMMIT not in str(written) or found.commit != _commit(written):
             return found
         names = {one.name for one in there}
-        gone = [one for one in written.get("services", {}) if not names.intersection(self._names(place, one))]
+        gone = [one for one in services if not names.intersection(self._names(place, one))]
         return replace(found, ended=f"the service {gone[0]} is not there") if gone else found
 
     # --- the file --------------------------------------------------------------------------------------------
@@ -195,7 +189,8 @@ class ComposeDriver(DockerPlaces):
         self, place: Place, name: str, composed: Composed, words: tuple[str, ...], may_stop: bool = False
     ) -> Finished:
         folder = self._folder_of(place)
-        _write_private(folder / name, composed.as_json)
+        write_text(folder / name, composed.as_json)
+        (folder / name).chmod(0o600)
         fault_point("deploy.compose-written")
         return self._command.run(self._manager.names.of(place), folder / name, words, may_stop=may_stop)
 
@@ -222,24 +217,9 @@ class ComposeDriver(DockerPlaces):
         return text
 
 
-def _once(written: Mapping[str, Any]) -> list[str]:
-    services = written.get("services", {})
-    return [name for name, one in services.items() if one.get("restart") != "unless-stopped"]
-
-
 def _commit(written: Mapping[str, Any]) -> str:
     labels = [one.get("labels", {}) for one in written.get("services", {}).values()]
     return next((one[COMMIT] for one in labels if COMMIT in one), "")
-
-
-def _is_done(container: Container) -> bool:
-    return container.state == "exited" and container.exit_code == 0
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Write a file in a folder that nobody else may enter."""
-    write_text(path, text)
-    path.chmod(0o600)
 
 
 # --- the repository's file -----------------------------------------------------------------------------------
@@ -250,7 +230,7 @@ def composed(root: Path, site: ComposeSite) -> Composed:
     parsed = strict_yaml.parse(read_text(_real(root, Inside("compose_file", site.file, "file"))), site.file).value
     held = {name: _env_file(root, name) for name in compose_rules.env_files(parsed, site)}
     found = compose_rules.checked(parsed, replace(site, files=held))
-    problems = found.problems if isinstance(found, Forbidden) else _told(_outside(root, found))
+    problems = found.problems if isinstance(found, Forbidden) else Problems(_outside(root, found)).all()
     if problems or isinstance(found, Forbidden):
         raise Refused("\n".join((f"{site.file} may not be run as it is:", *problems)))
     return found
@@ -272,12 +252,6 @@ def labelled(composed: Composed, folder: Path, labels: Mapping[str, str]) -> Com
         fault_point("deploy.dockerfile-written")
         services[name] = {**services[name], "build": {**build, "dockerfile": escaped(str(ours))}}
     return replace(composed, document={**composed.document, "services": services})
-
-
-def _told(problems: list[str]) -> tuple[str, ...]:
-    """Each whole, or only counted."""
-    told = Problems(problems)
-    return told.all()
 
 
 def _outside(root: Path, composed: Composed) -> list[str]:

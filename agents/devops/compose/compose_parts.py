@@ -176,12 +176,11 @@ BUILD_OURS = frozenset(
 
 @dataclass
 class ComposeService:
-    """`written`: as compose is given it. `pulled`: its image, if that is only named; `ends`: it may end with 0."""
+    """`written`: as compose is given it. `pulled`: its image, if that is only named."""
 
     written: dict[str, Any]
     pulled: str = ""
     is_marked: bool = False
-    ends: bool = False
     inside: list[Inside] = field(default_factory=list)
 
 

@@ -37,16 +37,12 @@ class Composed:
 
     `inside`: the paths of the repository that it names; they must lie in it in fact, which is for a door to see.
     `built`: service -> the name of its image; `pulled`: service -> an image that is only named.
-    `marked`: the services that carry the commit's label; the others run on while their words stay the same.
-    `once`: those that may end with 0, and are not started again then.
     """
 
     document: Mapping[str, Any]
     inside: tuple[Inside, ...]
     built: Mapping[str, str]
     pulled: Mapping[str, str]
-    marked: tuple[str, ...]
-    once: tuple[str, ...]
 
     @property
     def as_json(self) -> str:
@@ -83,8 +79,6 @@ def checked(parsed: object, site: ComposeSite) -> Composed | Forbidden:
         inside=tuple(dict.fromkeys(path for one in found.values() for path in one.inside)),
         built={name: site.image(name) for name, one in found.items() if "build" in one.written},
         pulled={name: one.pulled for name, one in found.items() if one.pulled},
-        marked=tuple(name for name, one in found.items() if one.is_marked),
-        once=tuple(name for name, one in found.items() if one.ends),
     )
 
 

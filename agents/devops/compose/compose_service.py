@@ -180,7 +180,6 @@ def _restart(
     word = "no" if is_absent(asked) else problems.shaped(where, asked, RESTART) or "no"
     if name == site.service or word == "always":
         word = "unless-stopped"
-    service.ends = word != "unless-stopped"
     service.written["restart"] = word
 
 

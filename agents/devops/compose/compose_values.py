@@ -170,9 +170,6 @@ def plain(text: str) -> str:
     return text.replace("$$", "$")
 
 
-# --- shapes --------------------------------------------------------------------------------------------------
-
-
 def text(value: object) -> str:
     """A number may stand where a text is meant."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -246,9 +243,6 @@ def _pair(name: str, value: object, known: Mapping[str, str]) -> str | None:
     if value is None:
         return known.get(name)
     return str(value).lower() if isinstance(value, bool) else text(value)
-
-
-# --- paths ---------------------------------------------------------------------------------------------------
 
 
 def inside(path: object, folder: str = "") -> str:

@@ -95,10 +95,6 @@ class DockerManager:
             rows = engine.containers()
         return next((_name(row) for row in rows for one in row["Ports"] or () if one.get("PublicPort") == port), "")
 
-    def has_port(self, place: Place, port: int) -> bool:
-        """Say whether a container of ours at that place has the port."""
-        return self.publisher(port) in [one.name for one in self.containers_of(place)]
-
     # --- what is done ----------------------------------------------------------------------------------------
 
     def build(self, context: IO[bytes], release: Release, dockerfile: str, seconds: float) -> None:
@@ -191,7 +187,9 @@ class DockerPlaces:
         return self._manager.clean(keep)
 
     def has_port(self, place: Place) -> bool:
-        return self._manager.has_port(place, self._settings.places[place].port)
+        """Say whether a container of ours there has the port."""
+        publisher = self._manager.publisher(self._settings.places[place].port)
+        return publisher in [one.name for one in self._manager.containers_of(place)]
 
     def _end(self, container: Container, hurry: bool) -> None:
         if container.is_up and not hurry:
@@ -210,9 +208,6 @@ class DockerPlaces:
         publisher = self._manager.publisher(port)
         who = f"the container {publisher}" if publisher else holder(port) or "another program"
         return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
-
-
-# --- details -------------------------------------------------------------------------------------------------
 
 
 def _is_finished(engine: docker.APIClient, image: str) -> bool:
@@ -241,7 +236,6 @@ def _seen(engine: docker.APIClient, id_: str, place: Place) -> Container | None:
             int(state["ExitCode"]),
             int(found["RestartCount"]),
             bool(state.get("OOMKilled")),
-            found["Image"],
             found["Created"],
         )
     return None

@@ -40,7 +40,6 @@ class Container:
     exit_code: int = 0
     restarts: int = 0
     out_of_memory: bool = False
-    image: str = ""  # its id
     created: str = ""  # when, in a form that can be sorted
 
     @property

@@ -41,7 +41,8 @@ class DockerfileDriver(DockerPlaces):
     def build(self, release: Release) -> None:
         if self._image(release):
             return
-        if there := self._built_elsewhere(release):
+        others = (self._image(Release(place, release.commit)) for place in PLACES if place != release.place)
+        if there := next((image for image in others if image), None):
             self._manager.tag(there, release)
             fault_point("deploy.tagged")
             return
@@ -74,10 +75,6 @@ class DockerfileDriver(DockerPlaces):
     def _image(self, release: Release) -> Image | None:
         name = self._manager.names.image(release)
         return next((one for one in self._manager.images() if name in one.names and one.commit == release.commit), None)
-
-    def _built_elsewhere(self, release: Release) -> Image | None:
-        others = (self._image(Release(place, release.commit)) for place in PLACES if place != release.place)
-        return next((image for image in others if image), None)
 
     # --- containers ------------------------------------------------------------------------------------------
 

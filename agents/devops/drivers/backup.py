@@ -77,8 +77,6 @@ class Backups:
         """Throws away all but the newest of each place, and `keep`, which are paths, e.g. of deploys that are stuck."""
         return sum(self._clean(self._folder / place, {Path(path) for path in keep}) for place in PLACES)
 
-    # --- details ---------------------------------------------------------------------------------------------
-
     def _made(self, folder: Path, name: str) -> Path:
         """Path where the command writes: nothing lies there, nor beside it."""
         making = folder / ".making"

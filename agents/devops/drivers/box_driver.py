@@ -37,12 +37,7 @@ class BoxDriver:
     """
 
     def __init__(
-        self,
-        settings: DeploySettings,
-        files: Files,
-        folder: Path,
-        data: Path,
-        box: Callable[[], Box],
+        self, settings: DeploySettings, files: Files, folder: Path, data: Path, box: Callable[[], Box]
     ) -> None:
         self._settings, self._files, self._data, self._box = settings, files, data, box
         self._kept = {place: KeptBox(folder / f"{place}.box") for place in settings.places}
@@ -119,8 +114,6 @@ class BoxDriver:
         """Data stays."""
         running = [found.commit for place in self._kept if (found := self.running(place))]
         return Cleaned(builds=self._files.clean({*running, *(release.commit for release in keep)}))
-
-    # --- details ---------------------------------------------------------------------------------------------
 
     def _given(self, place: Place) -> Surroundings:
         """Nothing of ours: PORT, what the owner gives the place, and programs of the machine."""

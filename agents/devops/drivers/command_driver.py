@@ -249,8 +249,6 @@ class CommandDriver:
         running = [found.commit for place in self._commands if (found := self.running(place))]
         return Cleaned(builds=self._files.clean({*running, *(release.commit for release in keep)}))
 
-    # --- details ---------------------------------------------------------------------------------------------
-
     def _wait_for(self, release: Release) -> None:
         said = ""
         for _ in range(COMES_UP):

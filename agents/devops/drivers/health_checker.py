@@ -131,15 +131,13 @@ class HealthChecker:
         if isinstance(answer, str):
             wrong = answer
         elif answer.status != page.status:
-            wrong = f"answered {answer.status}{self._whither(answer)}, not {page.status}"
+            whither = " " + self._quoted(f"(to {answer.location})") if answer.location else ""
+            wrong = f"answered {answer.status}{whither}, not {page.status}"
         elif page.contains and not re.search(page.contains, answer.text):
             wrong = f"answered {answer.status}, but without {page.contains[:LONGEST_QUOTE]!r}"
         else:
             return ""
         return f"GET {page.path[:LONGEST_QUOTE]} {wrong} ({WHERE})"
-
-    def _whither(self, answer: HttpAnswer) -> str:
-        return " " + self._quoted(f"(to {answer.location})") if answer.location else ""
 
     # --- its log ---------------------------------------------------------------------------------------------
 

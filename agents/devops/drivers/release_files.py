@@ -166,12 +166,9 @@ def _row(line: str) -> tuple[str, str] | None:
     name, equals, value = line.strip().removeprefix("export ").partition("=")
     if not equals or not NAME.fullmatch(name.strip()) or CONTROL.search(value):
         return None
-    return name.strip(), _unquoted(value.strip())
-
-
-def _unquoted(value: str) -> str:
-    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-    return value[1:-1] if quoted else value
+    value = value.strip()
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return name.strip(), value[1:-1] if is_quoted else value
 
 
 # --- packed for a builder ------------------------------------------------------------------------------------

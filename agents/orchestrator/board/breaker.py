@@ -114,18 +114,16 @@ class CircuitBreaker:
     def no_model(self) -> str:
         """Why no model is asked now, for want of money or of an answer; empty: it can be."""
         outage = self.outage(Service.MODEL)
-        if outage and self._ledger.was_answered(outage.last) and not self._is_paused(outage):
-            self.answers(Service.MODEL)
+        if outage and self._ledger.was_answered(outage.last):
+            is_paused = LIFTED in outage.words and bool(self._ledger.paused_models())
+            if not is_paused:  # another model may answer meanwhile; this one is asked when the owner has said so
+                self.answers(Service.MODEL)
         resting = self.rests(Service.MODEL)
         return self._ledger.paused() or self.broke or (resting.words if resting else "")
 
     def has_answered(self) -> bool:
         """Whether a model has, since we began."""
         return self._ledger.was_answered(self._began)
-
-    def _is_paused(self, outage: Outage) -> bool:
-        """Another model may answer meanwhile; this one is asked when the owner has said so."""
-        return LIFTED in outage.words and bool(self._ledger.paused_models())
 
     def outage(self, service: Service) -> Outage | None:
         return self._outages.get(service)

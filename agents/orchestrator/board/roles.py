@@ -60,12 +60,7 @@ class ChecksChange(Protocol):
 
 class ReviewsChange(Protocol):
     def review(
-        self,
-        run: Run,
-        task: TaskSpec,
-        branch: Branch,
-        evidence: Evidence,
-        context: ReviewContext = NO_CONTEXT,
+        self, run: Run, task: TaskSpec, branch: Branch, evidence: Evidence, context: ReviewContext = NO_CONTEXT
     ) -> Reviewed: ...
 
 

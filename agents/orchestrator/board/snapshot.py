@@ -72,7 +72,8 @@ def load_snapshot(store: TaskStore, journal: Journal, facts: BoardFacts) -> Snap
     cards = [*_cards(filed, known, facts, doubles)]
     cards = [_waiting(card, facts.waits.get(card.id, "") or _not_landed(card, known, journal)) for card in cards]
     cards = [_with_submission(card, known, facts.at_the_gates) for card in cards]
-    cards += [_gone(known[id_]) for id_ in _missing(survey, places)]
+    gone = (known[id_] for id_ in _missing(survey, places))
+    cards += [Card(one.id, State.GONE, None, one.seen_in, one.tried) for one in gone]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, UnreadableFile)]
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
     board = Board(
@@ -99,7 +100,7 @@ def _cards(
     unapproved = facts.unapproved(known.values())
     for id_, file in filed.items():
         card = _card(file, known.get(id_), facts, reasons.get(id_, ""))
-        if _too_early(card, known):
+        if card.id in known and too_early(known[card.id], known):
             card = replace(card, unwanted=MORE_TO_DO)
         if id_ in unapproved:
             card = replace(card, unapproved=True, unwanted=card.unwanted or unapproved[id_])
@@ -138,10 +139,6 @@ def _not_landed(card: Card, known: Mapping[str, TaskRecord], journal: Journal) -
         if branch not in ("", own) and not has_landed(journal, branch):
             return f"waits for {branch}, which has not landed"
     return ""
-
-
-def _too_early(card: Card, known: Mapping[str, TaskRecord]) -> bool:
-    return card.id in known and too_early(known[card.id], known)
 
 
 def _with_tokens(known: TaskRecord, used: Used) -> TaskRecord:
@@ -219,7 +216,3 @@ def _with_submission(card: Card, known: Mapping[str, TaskRecord], at_the_gates: 
 def urgency(card: Card) -> tuple[bool, int, str]:
     """Order what could begin: whatever the owner wants comes before what nobody asked for."""
     return (is_upkeep(card.id), card.spec.priority.rank if card.spec else 99, card.id)
-
-
-def _gone(known: TaskRecord) -> Card:
-    return Card(known.id, State.GONE, None, known.seen_in, known.tried)

@@ -101,18 +101,13 @@ class Transitions:
 
     def file(self, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
         """Write a task's file, then its first line of history; repeatable. `worded`, `branch`: see TaskRecord."""
-        if self.store.add(task) or self._is_ours(task):
+        was_filed = self.store.add(task) or any(
+            self.store.read(state, task.id).spec == task for state in self.store.find(task.id)
+        )  # else by us before a kill, and still the same
+        if was_filed:
             self.journal.born(task, State.BACKLOG, note, self._clock.now(), worded, branch)
         else:
             self._tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
-
-    def _is_ours(self, task: TaskSpec) -> bool:
-        """Whether its file was written by us before a kill, and is still the same."""
-        return any(self.store.read(state, task.id).spec == task for state in self.store.find(task.id))
-
-    def names_beginning(self, prefix: str) -> set[str]:
-        """Names of files in all folders that begin so, whoever wrote them."""
-        return self.store.names_beginning(prefix)
 
 
 @dataclass(frozen=True)

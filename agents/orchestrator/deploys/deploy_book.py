@@ -21,7 +21,7 @@ from sisimpur.shared.model.deployment import (
     Place,
     after,
 )
-from sisimpur.shared.store.database import Database, when
+from sisimpur.shared.store.database import OfDatabase, when
 from sisimpur.shared.system.fault import fault_point
 
 DEPLOYS = (
@@ -36,10 +36,7 @@ class Pause:
     why: str
 
 
-class DeployRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class DeployRepository(OfDatabase):
     def name(self) -> str:
         """Twelve digits by which an engine's containers and images are known as this home's; made once."""
         with self._db.transaction() as db:
@@ -81,13 +78,11 @@ class DeployRepository:
         return changed
 
     def reverted_by(self, deploy: Deploy, pull: int) -> None:
-        with self._db.transaction() as db:
-            db.execute("update deploys set reverts = ? where number = ?", (pull, deploy.number))
+        self._db.write("update deploys set reverts = ? where number = ?", (pull, deploy.number))
         fault_point("deploy.reverted")
 
     def settled(self, deploy: Deploy) -> None:
-        with self._db.transaction() as db:
-            db.execute("update deploys set settled = 1 where number = ?", (deploy.number,))
+        self._db.write("update deploys set settled = 1 where number = ?", (deploy.number,))
         fault_point("deploy.settled")
 
     def deploys(self) -> tuple[Deploy, ...]:
@@ -99,20 +94,18 @@ class DeployRepository:
     def order(self, place: Place, commit: str, now: datetime) -> None:
         """The same again while it waits is one order."""
         values = (place, commit)
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into deploy_orders (place, commit_id, at) select ?, ?, ? where not exists"
-                " (select 1 from deploy_orders where place = ? and commit_id = ? and deploy is null)",
-                (*values, now.isoformat(), *values),
-            )
+        self._db.write(
+            "insert into deploy_orders (place, commit_id, at) select ?, ?, ? where not exists"
+            " (select 1 from deploy_orders where place = ? and commit_id = ? and deploy is null)",
+            (*values, now.isoformat(), *values),
+        )
         fault_point("deploy.ordered")
 
     def withdraw(self, place: Place, commit: str) -> None:
         """An order that nobody has begun."""
-        with self._db.transaction() as db:
-            db.execute(
-                "delete from deploy_orders where place = ? and commit_id = ? and deploy is null", (place, commit)
-            )
+        self._db.write(
+            "delete from deploy_orders where place = ? and commit_id = ? and deploy is null", (place, commit)
+        )
         fault_point("deploy.withdrawn")
 
     def orders(self) -> tuple[Order, ...]:
@@ -122,12 +115,11 @@ class DeployRepository:
 
     def pause(self, why: str, now: datetime) -> None:
         """Nothing changes if they are paused already."""
-        with self._db.transaction() as db:
-            db.execute(
-                "insert into deploy_pauses (at, why) select ?, ?"
-                " where not exists (select 1 from deploy_pauses where ended_at is null)",
-                (now.isoformat(), why),
-            )
+        self._db.write(
+            "insert into deploy_pauses (at, why) select ?, ?"
+            " where not exists (select 1 from deploy_pauses where ended_at is null)",
+            (now.isoformat(), why),
+        )
         fault_point("deploy.paused")
 
     def resume(self, now: datetime) -> None:

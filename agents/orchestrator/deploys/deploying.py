@@ -155,7 +155,8 @@ class Deploying:
     def hear(self) -> None:
         """What is new on the branch, and whether the owner has merged or closed what takes a sick commit back."""
         self._taking_back.main.sync()
-        waiting = [deploy for deploy in self._may_be_sick() if self._is_open(deploy.reverts)]
+        pull = self._taking_back.forge.get_pull
+        waiting = [deploy for deploy in self._may_be_sick() if pull(deploy.reverts).state == "open"]
         self.waits = {
             self._task(d): f"{d.commit[:8]} was sick at {d.place}: merge #{d.reverts}, which takes it back, or close it"
             for d in waiting
@@ -164,9 +165,6 @@ class Deploying:
 
     def _may_be_sick(self) -> tuple[Deploy, ...]:
         return waiting_for_revert(self._book.deploys(), self._book.forgiven())
-
-    def _is_open(self, pull: int) -> bool:
-        return self._taking_back.forge.get_pull(pull).state == "open"
 
     # -- look -------------------------------------------------------------------------------------------------
 

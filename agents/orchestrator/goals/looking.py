@@ -301,7 +301,8 @@ class GoalEvaluator:
         """Ask once, about the tree of this commit. Errors are those of the asker."""
         seen = cache(lambda path: work.is_seen(tree, commit, path))
         patches = [_difference(tree, *ends, seen) for ends in work.changes]
-        changes = _changes(patches)
+        share = MAX_CHANGES // max(1, len(patches))  # what is cut says so
+        changes = "\n".join(_cut(patch, share) for patch in patches)
         files = _files(work, tree, commit, "\n".join(patches), dict(_made(changes)), seen)
         prompt = self.prompts.render(
             "orchestrator/goal_end",
@@ -328,11 +329,6 @@ def _words(work: GoalWork) -> Iterable[str]:
     if work.before:
         yield f"at the last look this was missing: {work.before.text}"
     yield from (f"{word.kind}{f' ({word.task})' if word.task else ''}: {word.text}" for word in work.words)
-
-
-def _changes(patches: Sequence[str]) -> str:
-    """Each change has the same share of the room; what is cut says so."""
-    return "\n".join(_cut(patch, MAX_CHANGES // max(1, len(patches))) for patch in patches)
 
 
 def _difference(tree: MergedTree, before: str, after: str, is_seen: Callable[[str], bool]) -> str:

@@ -45,8 +45,6 @@ def is_measured(looks: Iterable[GoalLook], merged: int) -> bool:
     return any(look.merged == merged and (look.verdict or look.begun >= MOST_TRIES) for look in looks)
 
 
-# --- words ---------------------------------------------------------------------------------------------------
-
 UNITS = {MeasureKind.COVERAGE: " %", MeasureKind.TIMING: " ms"}
 
 

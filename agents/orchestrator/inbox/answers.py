@@ -165,16 +165,15 @@ class OwnerAnswers:
             self.note(task, meaning.said, why)
             return source
         target = destination(word, task, source)
-        before = None if word == "retry" else self._before(task, source)
+        before = None
+        if word != "retry":
+            before = taken_back(source, self.journal.history(task), self.journal.born_in(task))
         if before is None:
             parked = self.gates.parked(task)
             self.gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, self.clock.now()))
         if not self.store.move(task, source, before or target):
             raise Misconfigured(f"{task} has just been moved; look again with: python main.py tasks")
         return before or target
-
-    def _before(self, task: str, source: State) -> State | None:
-        return taken_back(source, self.journal.history(task), self.journal.born_in(task))
 
     def require_again(self, task: str, state: State) -> None:
         """Misconfigured: it is done, and nobody has said that it is to be done once more."""

@@ -112,7 +112,8 @@ class ChannelInbox:
             return told
         planned = {one.id for one in self.plans.waiting()}
         waiting = (*self._waiting(), *([THE_PLAN] if planned else []))
-        named = tuple(id_ for id_ in message.text.split()[1:2] if id_ in self._ended() | planned)
+        may_be_named = planned | self._journal.places()[State.FAILED]  # a task that failed may be tried again
+        named = tuple(id_ for id_ in message.text.split()[1:2] if id_ in may_be_named)
         said = Comment(message.id, message.author, message.text, message.at, edited=message.edited)
         heard = answer_in(said, Channel((*waiting, *named)))
         if heard is None:
@@ -208,10 +209,6 @@ class ChannelInbox:
         in_review = sorted(self._journal.places()[State.IN_REVIEW])
         parked = [found for id_ in in_review if (found := gates.parked(id_))]
         return tuple(one.task for one in parked if not gates.is_approved(one))
-
-    def _ended(self) -> frozenset[str]:
-        """What may be tried again, if he names it."""
-        return frozenset(self._journal.places()[State.FAILED])
 
     @property
     def _journal(self) -> Journal:

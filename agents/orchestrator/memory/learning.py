@@ -224,7 +224,7 @@ class Recall:
         for goal in () if any(goal.proposed_by for goal in goals) else goals:
             text = "\n".join((goal.title, *goal.details))
             found += self._found([Situation("planner", text, files=named_files(text))], "", FRESH)
-        return chosen_once(found)
+        return tuple({lesson.number: lesson for lesson in found}.values())[:MOST_IN_A_PROMPT]
 
     def _found(self, situations: Sequence[Situation], task: str, most: int) -> tuple[Lesson, ...]:
         book, day = self.lessons.book, self.lessons.day()
@@ -235,10 +235,6 @@ class Recall:
         if lessons:
             self.lessons.book.use(lessons, task, number)
         return tuple(self.lessons.clean(lesson_text.line(lesson)) for lesson in lessons)
-
-
-def chosen_once(found: Sequence[Lesson]) -> tuple[Lesson, ...]:
-    return tuple({lesson.number: lesson for lesson in found}.values())[:MOST_IN_A_PROMPT]
 
 
 def _is_same(lesson: Lesson, situation: Situation) -> bool:

@@ -174,7 +174,9 @@ def _kind(text: str) -> str:
 def _rank(line: str) -> int:
     """How much it tells; 0: nothing."""
     words = _bare(line)
-    if SUMS_UP.match(line.strip()) or SUMS_UP.match(words) or not words or _is_mere_values(words):
+    if SUMS_UP.match(line.strip()) or SUMS_UP.match(words) or not words:
+        return 0
+    if COMPARED.match(words) and MERE_VALUES.fullmatch(_without_values(words)):
         return 0
     if EXCEPTION.match(words):
         return _rank_of_exception(line, words)
@@ -190,10 +192,6 @@ def _rank_of_exception(line: str, words: str) -> int:
     if ": " not in words:
         return 2
     return 4 if line.startswith(("FAILED ", "ERROR ")) else 6
-
-
-def _is_mere_values(words: str) -> bool:
-    return bool(COMPARED.match(words)) and bool(MERE_VALUES.fullmatch(_without_values(words)))
 
 
 def _bare(line: str) -> str:

@@ -59,7 +59,9 @@ class LessonRepository:
 
     def __init__(self, db: Database, indexed: bool | None = None) -> None:
         self._db = db
-        self._indexed = _can_index(db) if indexed is None else indexed
+        self._indexed = bool(indexed)
+        if indexed is None:
+            self._indexed = db.row("select 1 from pragma_module_list where name = 'fts5'") is not None
         self._keep_index()
 
     # -- learning ---------------------------------------------------------------------------------------------
@@ -168,7 +170,9 @@ class LessonRepository:
         """Deletes what is expired, what does not help, and what is too much -> how many."""
         with self._db.transaction() as db:
             rows = db.execute(f"{LESSONS} group by number").fetchall()
-            gone = [lesson.number for agent in LEARNERS for lesson in fading(_of(agent, rows), day)]
+            lessons = [_lesson(row) for row in rows]
+            theirs = ([lesson for lesson in lessons if lesson.agent == agent] for agent in LEARNERS)
+            gone = [lesson.number for of_agent in theirs for lesson in fading(of_agent, day)]
             db.executemany("delete from lessons where number = ?", [(number,) for number in gone])
         fault_point("lesson.pruned")
         return len(gone)
@@ -225,16 +229,8 @@ def _rank(row: sqlite3.Row, situation: Situation, scores: Mapping[int, float]) -
     return (2, -float(shared)) if shared else None
 
 
-def _can_index(db: Database) -> bool:
-    return db.row("select 1 from pragma_module_list where name = 'fts5'") is not None
-
-
 def _digest(agent: str, signature: str, text: str) -> str:
     return hashlib.sha256("\0".join((agent, signature, text)).encode()).hexdigest()
-
-
-def _of(agent: Learner, rows: Sequence[sqlite3.Row]) -> list[Lesson]:
-    return [_lesson(row) for row in rows if row["agent"] == agent]
 
 
 def _lesson(row: sqlite3.Row) -> Lesson:

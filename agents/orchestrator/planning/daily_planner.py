@@ -11,7 +11,7 @@ from sisimpur.agents.orchestrator.board.stuck import StuckTask
 from sisimpur.agents.orchestrator.vision.goal_ids import doubles, same_again
 from sisimpur.agents.orchestrator.vision.told_guards import holding, lost
 from sisimpur.shared.model.evidence import SuiteRun
-from sisimpur.shared.model.lifecycle import Board, Card, State, worded
+from sisimpur.shared.model.lifecycle import Board, State, worded
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import few, one_line
 from sisimpur.shared.model.work import DailyPlan, Goal, Guard, Question, Remark, Vision
@@ -73,11 +73,12 @@ class Beside:
 def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str:
     """The day's plan as the owner reads it. Generated: edits are overwritten."""
     titles = {goal.id: goal.title for goal in vision.goals}
+    guards = (*holding(plan.guards, beside.guards_before, plan.day), *lost(plan.guards, beside.guards_before))
     parts = [
         f"# Plan for {plan.day}",
         _summary(plan, beside.cap),
         _section("Tasks", _tasks(plan, titles, board, beside.goals)),
-        _section("Not to be touched", (f"- {line}" for line in _guards(plan, beside.guards_before))),
+        _section("Not to be touched", (f"- {line}" for line in guards)),
         _section("Wishes that protect nothing", (f"- {remark.text}" for remark in vision.wishes)),
         _section("Questions for you", (f"- {question_line(question, titles)}" for question in beside.questions)),
         _section("Stuck until you say how it goes on", map(_stuck, beside.stuck)),
@@ -87,10 +88,6 @@ def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str
         _section("Remarks", (f"- {note}" for note in (*plan.notes, *_warnings(vision)))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _guards(plan: DailyPlan, before: Sequence[Guard]) -> Iterable[str]:
-    return (*holding(plan.guards, before, plan.day), *lost(plan.guards, before))
 
 
 def _summary(plan: DailyPlan, cap: int) -> str:
@@ -105,7 +102,8 @@ def _tasks(
 ) -> Iterable[str]:
     for number, (task, reason) in enumerate(zip(plan.tasks, plan.reasons, strict=True), 1):
         card = board.card(task.id)
-        yield f"{number}. **{task.title}** (`{task.id}`, {task.priority}, {task.difficulty}; {_state(card)})"
+        state = (card.state if card else State.GONE).replace("_", " ")
+        yield f"{number}. **{task.title}** (`{task.id}`, {task.priority}, {task.difficulty}; {state})"
         yield f"   - goal: {titles.get(task.goal_id, 'no longer in VISION.md')}"
         yield f"   - why: {reason}"
         yield from (f"   - {line}" for line in said.get(task.goal_id, ()))
@@ -126,10 +124,6 @@ def _stuck(one: StuckTask) -> str:
 def _idea(idea: Remark, notes: Mapping[str, str]) -> str:
     path = notes.get(inquiry(idea.text).id)
     return f"- {idea.text} → " + (f"`{path}`" if path else "not looked up yet")
-
-
-def _state(card: Card | None) -> str:
-    return (card.state if card else State.GONE).replace("_", " ")
 
 
 def question_line(question: Question, titles: Mapping[str, str]) -> str:

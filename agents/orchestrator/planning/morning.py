@@ -35,13 +35,7 @@ MOST_READINGS = 12  # by a model, per day: an owner who edits all day, or answer
 
 class ReadsVision(Protocol):
     def read(
-        self,
-        run: Run,
-        vision: Vision,
-        change: VisionChange,
-        guards: Sequence[Guard],
-        files: Sequence[str],
-        facts: str,
+        self, run: Run, vision: Vision, change: VisionChange, guards: Sequence[Guard], files: Sequence[str], facts: str
     ) -> Interpretation: ...
 
 
@@ -64,7 +58,7 @@ class RequestedGoals:
     def goals(self, before: Accepted | None) -> tuple[Goal, ...]:
         """While the forge does not answer, what they asked for last time."""
         rules, goals = self.rules, before.vision.goals if before else ()
-        if not rules.takes_issues:
+        if not (rules.owners or rules.label):
             return ()
         known = tuple(goal for goal in goals if is_from_issue(goal))
         try:

@@ -216,7 +216,10 @@ class _DayPlanning:
         of.books.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
         self._keep_words(answer, goals)
         plan = self._as_plan(answer, goals)
-        plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=self._new(answer, goals))
+        if branch:
+            plan = _on_branch(plan, answer, goals, branch)
+        elif of.rules.long_goals:
+            plan = replace(plan, branches=branches_for(of.books.journal, answer, goals))
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
         planner_heard(of.books.journal, goals, of.runs.session.now())
         for goal in () if branch else goals:
@@ -297,9 +300,6 @@ class _DayPlanning:
             if one.question == question.text:
                 return replace(question, text=f"{question.text} (Your answer of {one.at[:16]} did not settle it.)")
         return question
-
-    def _new(self, answer: PlanAnswer, goals: Goals) -> tuple[tuple[str, str], ...]:
-        return branches_for(self.of.books.journal, answer, goals) if self.of.rules.long_goals else ()
 
     @property
     def _plans(self) -> PlanRepository:

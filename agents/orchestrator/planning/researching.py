@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +47,8 @@ class Researching:
         ideas = tuple(dict.fromkeys(inquiry(idea.text) for idea in accepted.vision.ideas))
         self.book.ask(ideas, day)
         open_goals = {question.goal_id for question in self.plans.asked(wordings(accepted.vision))}
-        asked = (*ideas, *_unknowns(self.book.all(), open_goals))
+        unknown = (one.inquiry for one in self.book.all() if one.inquiry.goal_id in open_goals)
+        asked = (*ideas, *unknown)
         for looked in due(self.book.all(), asked, day, self.questions):
             try:
                 self._look_up(day, looked.inquiry)
@@ -105,11 +106,6 @@ class Notes:
         return path
 
 
-def _unknowns(known: Sequence[Looked], open_goals: Collection[str]) -> Iterator[Inquiry]:
-    """What a planner could not know, as long as the owner has not answered what he was asked about the goal."""
-    yield from (one.inquiry for one in known if one.inquiry.goal_id in open_goals)
-
-
 def due(known: Sequence[Looked], asked: Sequence[Inquiry], day: str, most: int) -> tuple[Looked, ...]:
     """What was cut off today goes on first; `most` are begun on one day, and none on more than MOST_TRIES days."""
     ids = {one.id for one in asked}
@@ -138,17 +134,12 @@ def note_path(looked: Looked) -> str:
 
 
 def note(
-    inquiry: Inquiry,
-    findings: Findings,
-    read: Sequence[WebSource | NotRead],
-    day: str,
-    cost: int,
-    goal: str = "",
+    inquiry: Inquiry, findings: Findings, read: Sequence[WebSource | NotRead], day: str, cost: int, goal: str = ""
 ) -> str:
     """`read`: the pages that were asked for. `goal`: the title of the goal that it is about."""
     sources = [page for page in read if isinstance(page, WebSource)]
     pages = {source.url: source for source in sources}
-    unread = {page.url: page.why for page in read if isinstance(page, NotRead)}
+    unread = (f"- not read: `{harmless(page.url)}`: {harmless(page.why)}" for page in read if isinstance(page, NotRead))
     about = f"about the goal “{harmless(goal)}”" if goal else "from Ideas in VISION.md"
     parts = (
         f"# {harmless(inquiry.text)}",
@@ -157,7 +148,7 @@ def note(
         _section("Options", ["\n".join(_option(option)) for option in findings.options]),
         _section("What it rests on", ["\n".join(_claims(findings.claims, pages))] if findings.claims else []),
         _section("Open", ["\n".join(f"- {harmless(point)}" for point in findings.open_points)]),
-        _section("Pages", ["\n".join((*_pages(sources), *_unread(unread)))]),
+        _section("Pages", ["\n".join((*(f"- {_link(source)}" for source in sources), *unread))]),
         _section("To take it up", [_taking_up(goal)] if findings.options else []),
     )
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -191,22 +182,11 @@ def _claims(claims: Sequence[Claim], pages: Mapping[str, WebSource]) -> Iterator
         yield f"   {_link(pages[claim.url])}"
 
 
-def _pages(sources: Sequence[WebSource]) -> Iterator[str]:
-    yield from (f"- {_link(source)}" for source in sources)
-
-
-def _unread(unread: Mapping[str, str]) -> Iterator[str]:
-    yield from (f"- not read: `{harmless(url)}`: {harmless(why)}" for url, why in unread.items())
-
-
 def _link(source: WebSource) -> str:
     """A link of ours to a page that was read: its words are harmless, and its address holds nothing but an address."""
     written = f", written {harmless(source.written)}" if source.written else ""
-    return f"[{_words(source)}](<{address(source.url)}>), read {source.day}{written}"
-
-
-def _words(source: WebSource) -> str:
-    return harmless(source.title, 120).translate({ord(mark): " " for mark in "[]<>"}).strip() or harmless(source.url)
+    title = harmless(source.title, 120).translate({ord(mark): " " for mark in "[]<>"}).strip()
+    return f"[{title or harmless(source.url)}](<{address(source.url)}>), read {source.day}{written}"
 
 
 def address(url: str) -> str:

@@ -65,7 +65,7 @@ class Delivery:
             raise Refused(f"you closed pull request #{found.number}; it is not opened again (retry starts a new round)")
         key = f"{task.id}.a{attempt}:pr"
         self.journal.intend(key, "pull request", task.id, branch.commit, now)
-        title = defused_line(self.clean(pull_title(task)))
+        title = defused_line(self.clean(task.title))
         told, home = self.clean(pull_body(task, branch, said.goal, said.cost, said.words)), self.forge.address
         body = marked(f"{task.id}:pr", defuse(with_links(told, home, branch.commit), own_place(home)))
         pull = self.forge.ensure_pull(branch.name, said.into, title, body, LABELS, draft=True)
@@ -82,10 +82,6 @@ def _key(task: TaskSpec, attempt: int) -> str:
 
 LABELS = ("agents",)
 BEFORE = "Before you approve"
-
-
-def pull_title(task: TaskSpec) -> str:
-    return task.title
 
 
 def pull_body(task: TaskSpec, branch: Branch, goal: str, cost: int, words: Iterable[str] = ()) -> str:

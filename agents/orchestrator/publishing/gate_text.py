@@ -37,9 +37,6 @@ STILL = 600  # of one that failed before, too
 SHORT = 8  # letters of a finding's signature
 
 
-# --- one line ------------------------------------------------------------------------------------------------
-
-
 def summary(evidence: Evidence) -> str:
     counts = f"{evidence.passed} passed, {evidence.failed} failed, {evidence.skipped} skipped"
     if evidence.failing_before:
@@ -154,21 +151,10 @@ def _finding(finding: Finding) -> str:
 
 def waiting(task: str, reasons: Sequence[str], commit: str = "") -> str:
     """`commit`: if the owner's words below the pull request count."""
-    below = answers_below(commit) if commit else ""
-    return "\n\n".join(filter(None, ("### Waits for the owner", bullets(reasons), answers(task), below)))
-
-
-def answers(task: str) -> str:
-    """What the owner can type."""
-    return f"`python main.py approve {task}`, `reject {task} --why ...`, or `retry {task} --why ...`"
-
-
-def answers_below(commit: str) -> str:
-    """What the owner can write below the pull request."""
-    return (
-        f"Or write here: `/approve {commit[:12]}`, `/approve over FINDING`, `/reject why`, "
-        "or `/retry what to do differently`."
-    )
+    typed = f"`python main.py approve {task}`, `reject {task} --why ...`, or `retry {task} --why ...`"
+    below = f"`/approve {commit[:12]}`, `/approve over FINDING`, `/reject why`, or `/retry what to do differently`"
+    parts = ("### Waits for the owner", bullets(reasons), typed, f"Or write here: {below}." if commit else "")
+    return "\n\n".join(filter(None, parts))
 
 
 # --- for the coder -------------------------------------------------------------------------------------------
@@ -195,17 +181,11 @@ def findings(
     `happened`: what became of earlier attempts; `allowed`: what the task may do that is forbidden elsewhere, no digest
     by itself.
     """
-    parts = [_owner(said), _happened(happened), _problems(found, bool(said)), _review(reviewed)]
+    owner = "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
+    before = "What happened before:\n" + quoted(bullets(happened), "attempts") if happened else ""
+    parts = [owner, before, _problems(found, bool(said)), _review(reviewed)]
     parts += [_still_open(found), allowed] if any(parts) else []
     return "\n\n".join(part for part in parts if part)
-
-
-def _owner(said: Sequence[str]) -> str:
-    return "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
-
-
-def _happened(lines: Sequence[str]) -> str:
-    return "What happened before:\n" + quoted(bullets(lines), "attempts") if lines else ""
 
 
 def cannot_be_done(words: str) -> str:
@@ -223,14 +203,15 @@ def _problems(found: Evidence | None, asked: bool) -> str:
     problems = [one for one in found.problems if asked or one.remedy != "ask owner"] if found else []
     if found is None or not problems:
         return ""
-    told = bullets([*map(_problem, problems), *(_of_tool(run) for run in found.tools if run.new)])
+    told = [f"{problem.rule}: {problem.text}{_tests(problem)}" for problem in problems]
+    told += [f"{run.name}, {len(run.new)} in all: {'; '.join(run.new)}" for run in found.tools if run.new]
     alike: dict[str, list[Failure]] = {}
     for failure in found.failures:
         alike.setdefault(failure.text.partition("\n\n")[0], []).append(failure)
     room = max(SHORTEST_TRACE, min(TRACE, WHOLE // max(1, len(alike))))
     traces = "\n\n".join(_failure(room, *failures) for failures in alike.values())
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
-    return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
+    return "\n\n".join(part for part in ("The tests say:", quoted(bullets(told), "tests"), traces, printed) if part)
 
 
 def _still_open(found: Evidence | None) -> str:
@@ -243,10 +224,6 @@ def _still_open(found: Evidence | None) -> str:
     return "\n\n".join(filter(None, (told, f"What no test sees:\n{quoted(unseen, 'tests')}" if unseen else "")))
 
 
-def _problem(problem: Problem) -> str:
-    return f"{problem.rule}: {problem.text}{_tests(problem)}"
-
-
 def _tests(problem: Problem) -> str:
     """All tests of a problem whose line names only some, by the file or class that they are in."""
     found: dict[str, list[str]] = {}
@@ -257,10 +234,6 @@ def _tests(problem: Problem) -> str:
     is_whole = all(name in problem.text for names in found.values() for name in names)
     told = "; ".join(f"{place}{', '.join(names)}" for place, names in found.items())
     return "" if is_whole else f" ({len(problem.tests)} in all: {told})"
-
-
-def _of_tool(run: ToolRun) -> str:
-    return f"{run.name}, {len(run.new)} in all: {'; '.join(run.new)}"
 
 
 def _failure(room: int, failure: Failure, *same: Failure) -> str:

@@ -124,12 +124,6 @@ class Publishing:
 
         self._once(to, kind, name, publish, now)
 
-    def delete_goal_branch(self, to: Address, name: str, now: datetime) -> None:
-        """All that was on it has landed."""
-        self.delete_branch(to, name, now, "delete goal branch")
-
-    # -- details ----------------------------------------------------------------------------------------------
-
     def _once(self, to: Address, kind: str, payload: str, publish: Callable[[], str], now: datetime) -> str:
         key = f"{to.task}.a{to.attempt}:{kind}"
         if found := self.journal.outcome_of(key):

@@ -132,7 +132,6 @@ class PlanAccount:
 
     tasks: tuple[str, ...] = ()  # titles
     forecast: int = 0
-    notes: tuple[str, ...] = ()  # what was cut, and why
     upkeep: tuple[str, ...] = ()  # what came of our own look at the code: one line each
 
 

@@ -139,7 +139,7 @@ class DeployDays:
     def account(self, deploy: Deploy, task: str) -> DeployAccount:
         """`task`: whose change it is; empty: nobody's of ours."""
         known = self.journal.task(task) if task else None
-        deploys = self.book.deploys()
+        deploys, at = self.book.deploys(), PLACES.index(deploy.place)
         return DeployAccount(
             replace(deploy, why=self.clean(deploy.why)),
             task,
@@ -147,11 +147,8 @@ class DeployDays:
             self._is_again(deploy, task),
             any(_is_of_before(one, deploy) for one in deploys),
             unwatched(deploy, deploys),
-            tuple(self._live(place, deploys) for place in self._ahead(deploy.place)),
+            tuple(self._live(place, deploys) for place in self.rules.places if PLACES.index(place) > at),
         )
-
-    def _ahead(self, place: Place) -> Sequence[Place]:
-        return [one for one in self.rules.places if PLACES.index(one) > PLACES.index(place)]
 
     def _live(self, place: Place, deploys: Sequence[Deploy]) -> Live:
         commit = healthy_at(place, deploys)

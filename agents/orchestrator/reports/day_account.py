@@ -40,7 +40,7 @@ from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
 from sisimpur.shared.notify.notice_book import Slip
 from sisimpur.shared.store.ended_tasks import EndedWanted, TaskLife
 from sisimpur.shared.store.plan_book import Trouble
-from sisimpur.shared.store.task_records import Happened, TaskRecord
+from sisimpur.shared.store.task_records import TaskRecord
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -114,7 +114,7 @@ class DayBooks:
             roadmap=self._roadmap.account,
             deferred=self._clean(goal.title for goal in plan.deferred),
             questions=tuple(map(self._question, questions)),
-            guards=self._clean(self._guards()),
+            guards=self._clean(changes(plans.guards(), plans.guards_before(day), self._vision.wishes, day)),
             troubles=troubles,
             stopped=ledger.paused(),
             is_capped=is_capped,
@@ -130,10 +130,6 @@ class DayBooks:
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
         )
-
-    def _guards(self) -> tuple[str, ...]:
-        plans = self._books.plans
-        return changes(plans.guards(), plans.guards_before(self._day), self._vision.wishes, self._day)
 
     def _question(self, question: Question) -> QuestionAccount:
         (text,) = self._clean((f"{question_line(question, self._titles())}{self._looked_up(question)}",))
@@ -153,7 +149,7 @@ class DayBooks:
     def _plan(self, plan: DailyPlan) -> PlanAccount:
         proposed = upkeep.lines(self._books.learned.upkeep.look(plan.day))
         titles = self._clean(task.title for task in plan.tasks)
-        return PlanAccount(titles, plan.forecast, self._clean(plan.notes), self._clean(proposed))
+        return PlanAccount(titles, plan.forecast, self._clean(proposed))
 
     def tasks(self, pulls: Mapping[str, str] = NOTHING) -> Iterable[TaskAccount]:
         """Every task that there may be something to tell of; `pulls`: addresses by task."""
@@ -236,12 +232,12 @@ class DayBooks:
             state=state,
             ended=ended,
             is_of_the_day=bool(last and last.at[:10] == self._day),
-            note=self._note(last),
+            note=self._books.clean(last.note or str(last.event)) if last else "",
             pull=pull,
             cost=self._used[known.id].amount,
             cost_of_day=self._cost.get(known.id, 0),
             asks=self._asks(known, state),
-            words=self._words(known),
+            words=self._clean(beside(self._books.roadmap.sources.goals.words.of([known.goal_id]), known.id)),
             into=own_target(self._journal, known),
             refused=self._clean(known.refused),
         )
@@ -257,18 +253,12 @@ class DayBooks:
     def _title(self, card: Card | None, title: str) -> str:
         return self._books.clean(card.spec.title if card and card.spec else title)
 
-    def _note(self, last: Happened | None) -> str:
-        return self._books.clean(last.note or str(last.event)) if last else ""
-
     def _asks(self, known: TaskRecord, state: State) -> tuple[str, ...]:
         """Nothing once he has answered."""
         parked = self._tasks.waiting(known) if state is State.IN_REVIEW else None
         if parked is None or self._tasks.gates.is_approved(parked):
             return ()
         return self._clean(parked.reasons)
-
-    def _words(self, known: TaskRecord) -> tuple[str, ...]:
-        return self._clean(beside(self._books.roadmap.sources.goals.words.of([known.goal_id]), known.id))
 
     def _with_evidence(self, task: TaskAccount) -> TaskAccount:
         """What tests and review said of exactly the commit that was merged: the newest one that counts."""

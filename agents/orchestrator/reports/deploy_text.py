@@ -193,13 +193,9 @@ def _next(one: DeployAccount, command: str) -> str:
 def _left(deploy: Deploy, running: str) -> str:
     told = [f"{short(running)} runs there; nobody knows that it is healthy" if running else "nothing runs there"]
     if deploy.backup:
-        told.append(f"what was saved before it lies in `.state/backups/{_last_two(deploy.backup)}`")
+        of_place = harmless("/".join(deploy.backup.split("/")[-2:]))  # its folder and the file
+        told.append(f"what was saved before it lies in `.state/backups/{of_place}`")
     return bullets(told)
-
-
-def _last_two(path: str) -> str:
-    """The place's folder and the file."""
-    return harmless("/".join(path.split("/")[-2:]))
 
 
 def _by_hand(deploy: Deploy, command: str) -> str:

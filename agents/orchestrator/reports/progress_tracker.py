@@ -33,17 +33,15 @@ class Facts:
 
 def render(day: str, board: Board, facts: Facts, spent: Totals, unreadable: Sequence[str]) -> str:
     """Generated: edits are lost."""
+    counts = ", ".join(f"{board.counts[state]} {state.replace('_', ' ')}" for state in FOLDERS)
+    reasons = "\n".join(f"- {reason}" for reason in unreadable)
     parts = [
         f"# Progress on {day}",
-        _counts(board) + f" Spent today: ${cents(spent.spent)} of ${cents(spent.cap)}.",
+        f"{counts}. Spent today: ${cents(spent.spent)} of ${cents(spent.cap)}.",
         *(_group(state, board, facts) for state in HEADINGS),
-        _unreadable(unreadable),
+        f"## Files that cannot be read\n\n{reasons}" if reasons else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _counts(board: Board) -> str:
-    return ", ".join(f"{board.counts[state]} {state.replace('_', ' ')}" for state in FOLDERS) + "."
 
 
 def _group(state: State, board: Board, facts: Facts) -> str:
@@ -64,7 +62,3 @@ def _line(task: str, title: str, waiting: str, facts: Facts) -> str:
     note = facts.asked.get(task) or facts.told.get(task, NOTHING)[1]
     words = filter(None, (facts.pulls.get(task), waiting, note))
     return " — ".join((f"- **{title}** (`{task}`)", *words))
-
-
-def _unreadable(reasons: Sequence[str]) -> str:
-    return "## Files that cannot be read\n\n" + "\n".join(f"- {reason}" for reason in reasons) if reasons else ""

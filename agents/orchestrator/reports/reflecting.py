@@ -28,11 +28,7 @@ from sisimpur.shared.money.token_budget import month_of
 from sisimpur.shared.store.gate_book import AwaitingOwner
 from sisimpur.shared.store.task_records import Attempt, Happened, TaskRecord
 
-STANDINGS: Mapping[Event, Standing] = {
-    Event.MERGED: "mended",
-    Event.EXHAUSTED: "given up",
-    Event.CANCELLED: "rejected",
-}
+STANDINGS: Mapping[Event, Standing] = {Event.MERGED: "mended", Event.EXHAUSTED: "given up", Event.CANCELLED: "rejected"}
 
 
 @dataclass(frozen=True)

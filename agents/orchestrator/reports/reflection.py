@@ -101,10 +101,7 @@ PHRASES: dict[Cause, tuple[str, ...]] = {  # how a note begins; the first that f
         r"the answer was longer than max_tokens",
         r"it used all its model calls",
     ),
-    Cause.BUDGET: (
-        r"the answer was cut because the budget",
-        r"(cap of this task|budget of this run) reached: ",
-    ),
+    Cause.BUDGET: (r"the answer was cut because the budget", r"(cap of this task|budget of this run) reached: "),
     Cause.OUTAGE: (
         r"api error(: |$)",
         r"files were changed, but the meter saw no complete answer",
@@ -309,7 +306,7 @@ def _per_merged(week: Week, before: Week | None) -> str:
     shown: dict[Figure, tuple[str, Callable[[float], str]]] = {
         "sent_back": ("sent back {} times", "{:.1f}".format),
         "cost": ("{}", lambda nano: in_dollars(round(nano))),
-        "minutes": ("{} minutes", _minutes),
+        "minutes": ("{} minutes", lambda number: f"{number:.0f}" if number >= 10 else f"{number:.1f}"),
         "tokens": ("{} tokens", "{:,.0f}".format),
     }
     facts = [
@@ -350,7 +347,3 @@ def _rate(found: Tally) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
-
-
-def _minutes(number: float) -> str:
-    return f"{number:.0f}" if number >= 10 else f"{number:.1f}"

@@ -281,8 +281,6 @@ class Reporting:
         had_its_evening = any(self._plans.has_ended(day, name) for name in (EVENING, "wrap_up"))
         return self._day_books(day).account(None if had_its_evening else "cut off")
 
-    # -- details ----------------------------------------------------------------------------------------------
-
     def _day_books(self, day: str) -> DayBooks:
         return DayBooks(self.books, day, self.session.day(), self._backed_off(), self.deploys)
 

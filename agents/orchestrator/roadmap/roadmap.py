@@ -33,9 +33,6 @@ SHOWN = 8 * WEEK  # that a goal which is done stands there
 FARTHEST = 520 * WEEK  # that a goal can be put ahead
 
 
-# --- words ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Room:
     """What a day allows. `minutes`: of work, of all hands together; `guess`: what a task costs until we know better."""
@@ -202,9 +199,6 @@ def applied(pins: Mapping[str, GoalPin], changes: Iterable[GoalPin]) -> dict[str
     """The pins by goal, after the owner's newest words."""
     now = {**pins, **{change.goal: change for change in changes}}
     return {goal: pin for goal, pin in now.items() if pin.place != FREE}
-
-
-# --- details -------------------------------------------------------------------------------------------------
 
 
 def _done(needs: Iterable[Need], first: date) -> dict[date, list[RoadmapEntry]]:

@@ -10,7 +10,7 @@ from datetime import date
 from sisimpur.agents.orchestrator.roadmap.roadmap import DONE, FREE, SHOWN, GoalPin, Need
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.work import Priority
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import OfDatabase
 from sisimpur.shared.system.fault import fault_point
 
 FINISHED = "select * from roadmap_finished order by day, goal"
@@ -26,10 +26,7 @@ class RoadmapText:
     base: str
 
 
-class RoadmapRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class RoadmapRepository(OfDatabase):
     # -- the owner's words ------------------------------------------------------------------------------------
 
     def pins(self, wording: Mapping[str, str]) -> dict[str, GoalPin]:
@@ -89,8 +86,7 @@ class RoadmapRepository:
 
     def withdraw(self) -> None:
         """What was intended is not written."""
-        with self._db.transaction() as db:
-            db.execute("delete from roadmap_texts where stands = 0")
+        self._db.write("delete from roadmap_texts where stands = 0")
         fault_point("roadmap.withdrawn")
 
     # -- what is done -----------------------------------------------------------------------------------------

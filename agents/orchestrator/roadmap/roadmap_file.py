@@ -84,8 +84,6 @@ class Sheet:
 
 NOTHING = Sheet()
 
-# --- reading -------------------------------------------------------------------------------------------------
-
 
 def read(outline: Sequence[MarkdownLine], today: str) -> Sheet:
     """`today`: weeks that stand below no month are those nearest to it. Text above the first heading is the head."""
@@ -198,9 +196,8 @@ def edits(written: Sheet, found: Sheet) -> tuple[GoalPin, ...]:
     there = {goal: replace(one, place=_place(one.place, found.this_week)) for goal, one in now.goals.items()}
     if not there and not written.headings & found.headings:
         return ()
-    changes = {
-        goal: GoalPin(goal, LATER, len(before)) for goal, was in before.items() if goal not in there and _open(was)
-    }
+    gone = (goal for goal, was in before.items() if goal not in there and not was.ticked and was.place != LATER)
+    changes = {goal: GoalPin(goal, LATER, len(before)) for goal in gone}
     for goal, one in there.items():
         was = before[goal]
         if one.ticked and not was.ticked:
@@ -223,10 +220,6 @@ def _below_headings(text: str) -> Iterator[tuple[str, str]]:
     for line in filter(None, map(str.strip, text.splitlines())):
         heading = line if line.startswith("#") else heading
         yield heading, line
-
-
-def _open(was: Bullet) -> bool:
-    return not was.ticked and was.place != LATER
 
 
 def _ordered(place: str, before: Mapping[str, Bullet], here: Sequence[Bullet]) -> dict[str, GoalPin]:

@@ -76,13 +76,12 @@ def pace_line(roadmap: Roadmap, today: str) -> str:
 
 
 def pace_words(pace: Pace) -> str:
-    often = f"at most {counted(int(pace.tasks), 'task')} a day" if pace.tasks >= 1 else _seldom(pace)
+    if pace.tasks >= 1:
+        often = f"at most {counted(int(pace.tasks), 'task')} a day"
+    else:
+        often = f"a task in {math.ceil(1 / pace.tasks)} days"
     rests = f"by the last {pace.merged} merged" if pace.merged else "by a guess until three are merged"
     return f"{often}; a task takes about {counted(max(1, pace.minutes), 'minute')} and {in_dollars(pace.cost)}, {rests}"
-
-
-def _seldom(pace: Pace) -> str:
-    return f"a task in {math.ceil(1 / pace.tasks)} days"
 
 
 def day_words(day: date, today: str) -> str:

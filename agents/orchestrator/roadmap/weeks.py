@@ -73,20 +73,12 @@ class Week:
         return self.monday.isocalendar().week
 
     @property
-    def ended(self) -> int:
-        return len(self.endings)
-
-    @property
     def tally(self) -> Tally:
         return Tally(len(self.endings), len(self.merged))
 
     @property
     def merged(self) -> tuple[TaskEnding, ...]:
         return tuple(one for one in self.endings if one.merged)
-
-    @property
-    def success(self) -> float:
-        return self.tally.success
 
     @property
     def orchestration(self) -> float | None:

@@ -28,6 +28,7 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
+from sisimpur.agents.orchestrator.upkeep.upkeep_findings import NewerVersion
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.system.http import Http, HttpAddress, HttpAnswer, shown
 from sisimpur.shared.system.web_line import WebLine, followed, web_address
@@ -40,14 +41,6 @@ MOST_METADATA = 1_000_000
 MOST_REDIRECTS = 2
 SECONDS, SECONDS_EACH = 120.0, 20.0  # for all that is asked on a day, and for one package
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
-
-
-@dataclass(frozen=True)
-class NewerVersion:
-    """The newest final version that fits. `behind`: how many final ones are newer than the pinned one."""
-
-    version: str
-    behind: int
 
 
 @dataclass(frozen=True)
@@ -69,12 +62,7 @@ class PackageIndex:
     """
 
     def __init__(
-        self,
-        hosts: Sequence[str],
-        python: str,
-        http: Http | None = None,
-        port: int = HTTPS,
-        seconds: float = SECONDS,
+        self, hosts: Sequence[str], python: str, http: Http | None = None, port: int = HTTPS, seconds: float = SECONDS
     ) -> None:
         """`seconds`: for all that is asked."""
         self._hosts, self._python, self._port = tuple(host.lower() for host in hosts), python, port

@@ -201,9 +201,6 @@ def lines(look: UpkeepLook | None) -> tuple[str, ...]:
     return (*proposed, *look.notes)
 
 
-# --- words ---------------------------------------------------------------------------------------------------
-
-
 def _description(finding: UpkeepFinding) -> str:
     parts = [_harmless_line(finding.order)]
     if finding.seen.strip():

@@ -6,7 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from sisimpur.shared.model.work import Goal, TaskSpec
-from sisimpur.shared.store.database import Database, Form
+from sisimpur.shared.store.database import Form, OfDatabase
 from sisimpur.shared.system.fault import fault_point
 
 if TYPE_CHECKING:  # most homes propose nothing, and load nothing of it
@@ -15,10 +15,7 @@ if TYPE_CHECKING:  # most homes propose nothing, and load nothing of it
 GOAL, TASK = Form(Goal), Form(TaskSpec)
 
 
-class UpkeepRepository:
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
+class UpkeepRepository(OfDatabase):
     def keep(self, look: UpkeepLook) -> None:
         """A day's look with all that it proposes. The first one of a day counts; another changes nothing."""
         with self._db.transaction() as db:

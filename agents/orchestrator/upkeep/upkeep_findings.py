@@ -296,19 +296,18 @@ class RequirementPin:
     version: str
 
 
-class NewerRelease(Protocol):
-    """The newest version that may be installed. `behind`: how many are newer than the pinned one."""
+@dataclass(frozen=True)
+class NewerVersion:
+    """The newest final version that fits. `behind`: how many final ones are newer than the pinned one."""
 
-    @property
-    def version(self) -> str: ...
-    @property
-    def behind(self) -> int: ...
+    version: str
+    behind: int
 
 
 class Releases(Protocol):
     """A package index."""
 
-    def newer(self, name: str, version: str) -> NewerRelease | None:
+    def newer(self, name: str, version: str) -> NewerVersion | None:
         """None: there is none. Refused: nothing is known of this package. Unavailable: nothing is known at all."""
 
 
@@ -324,7 +323,8 @@ def pins(path: str, text: str) -> Iterator[RequirementPin]:
 
 def outdated(reach: Reach, read: Read, releases: Releases) -> Iterator[UpkeepFinding]:
     """Unavailable, as `Releases.newer`; Refused: nothing is known of any of them."""
-    listed = [pin for path in sorted(reach.paths) if _is_list(path, reach) for pin in pins(path, read(path))]
+    lists = [path for path in sorted(reach.paths) if path.endswith(".txt") and matches(path, FILES)]
+    listed = [pin for path in lists if reach.may_pin(path) for pin in pins(path, read(path))]
     refused: list[Refused] = []
     for pin in listed[:MOST_PINS]:
         try:
@@ -338,11 +338,7 @@ def outdated(reach: Reach, read: Read, releases: Releases) -> Iterator[UpkeepFin
         raise refused[0]
 
 
-def _is_list(path: str, reach: Reach) -> bool:
-    return bool(matches(path, FILES)) and path.endswith(".txt") and reach.may_pin(path)
-
-
-def _outdated(pin: RequirementPin, newer: NewerRelease) -> UpkeepFinding:
+def _outdated(pin: RequirementPin, newer: NewerVersion) -> UpkeepFinding:
     return UpkeepFinding(
         "outdated pin",
         f"{package_name(pin.name)} in {pin.path}",

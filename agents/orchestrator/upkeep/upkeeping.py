@@ -107,7 +107,7 @@ class Proposals:
     def numbers(self, day: str) -> Iterator[int]:
         """Those of the day that no task has: the owner may have dropped a file of such a name."""
         begin = upkeep_task(day, 1)[:-1]
-        taken = self.journal.ids_beginning(begin) | self.transitions.names_beginning(begin)
+        taken = self.journal.ids_beginning(begin) | self.transitions.store.names_beginning(begin)
         return (number for number in range(1, 10_000) if upkeep_task(day, number) not in taken)
 
 

@@ -37,10 +37,6 @@ class InboxRules:
             return False
         return number == (int(named[name]) if named[name] else self.first_id(name, number))
 
-    @property
-    def takes_issues(self) -> bool:
-        return bool(self.owners or self.label)
-
 
 def goals_in(issues: Sequence[Issue], rules: InboxRules, known: Collection[str] = ()) -> tuple[Goal, ...]:
     """The owners' first, then the oldest; at most MOST of the owners and MOST of everybody else.

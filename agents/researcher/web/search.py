@@ -199,13 +199,9 @@ class TavilySearch:
         call = HttpCall(headers, MAX_ANSWER, self._timeout, "POST", {"content": body}, patient=True)
         answer = self._http.ask(self._url, call)
         if isinstance(answer, NoAnswer):
-            raise Unavailable(f"Tavily does not answer ({answer.error}); {LATER}", unbilled=_never_left(answer))
+            never_left = not answer.sent and answer.why != "certificate"  # there was no connection at all
+            raise Unavailable(f"Tavily does not answer ({answer.error}); {LATER}", unbilled=never_left)
         return bounded(_hits(answer), most)
-
-
-def _never_left(answer: NoAnswer) -> bool:
-    """Whether there was no connection at all."""
-    return not answer.sent and answer.why != "certificate"
 
 
 def _hits(answer: HttpAnswer) -> list[SearchHit]:

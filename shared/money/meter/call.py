@@ -21,15 +21,7 @@ from sisimpur.shared.money.meter.booking import (
     unrepeated,
 )
 from sisimpur.shared.money.meter.parts import MeterParts
-from sisimpur.shared.money.meter.upstream import (
-    CALL,
-    FRAMES,
-    MAX_MESSAGE,
-    WIDEST,
-    ArrivingMessage,
-    Response,
-    Splitter,
-)
+from sisimpur.shared.money.meter.upstream import CALL, FRAMES, MAX_MESSAGE, WIDEST, ArrivingMessage, Response, Splitter
 from sisimpur.shared.money.ticket import Reservation, Ticket
 from sisimpur.shared.money.token_budget import Refusal
 from sisimpur.shared.system.fault import fault_point

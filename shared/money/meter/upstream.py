@@ -44,11 +44,6 @@ VENDORS = {
 }
 
 
-def vendor_of(url: str) -> Vendor:
-    """Return what is written down of the vendor at an address."""
-    return VENDORS.get(urlsplit(url).hostname or "", Vendor())
-
-
 class Standing:
     """Trust in one upstream, model by model. A start of the meter begins anew."""
 
@@ -58,7 +53,7 @@ class Standing:
         self._away: set[str] = set()
         self._substitutes: dict[str, set[str]] = {}
         self._in_flight = Counter[str]()
-        self._has_lied = False
+        self.has_lied = False
 
     @asynccontextmanager
     async def turn(self, model: str) -> AsyncIterator[None]:
@@ -73,15 +68,11 @@ class Standing:
 
     def _has_room(self, model: str) -> bool:
         unproved = sum(calls for one, calls in self._in_flight.items() if not self._is_proved(one))
-        return self._is_proved(model) or unproved < (SUSPECTED if self._has_lied else UNPROVED)
+        return self._is_proved(model) or unproved < (SUSPECTED if self.has_lied else UNPROVED)
 
     def _is_proved(self, model: str) -> bool:
         """Before a lie, one model speaks for all of them."""
-        return (self._believed[model] if self._has_lied else self._believed.total()) >= PROOF
-
-    @property
-    def has_lied(self) -> bool:
-        return self._has_lied
+        return (self._believed[model] if self.has_lied else self._believed.total()) >= PROOF
 
     def fits(self, model: str) -> bool:
         """Tell whether the bounds of what its prompts are made of hold for a model, as far as it is known."""
@@ -105,7 +96,7 @@ class Standing:
 
     def doubted(self) -> None:
         """Note a call that cannot be true: no model of this upstream is believed as before."""
-        self._has_lied = True
+        self.has_lied = True
         self._believed.clear()
 
     def given_up(self, model: str) -> None:
@@ -182,7 +173,7 @@ class UpstreamClient:
 
     def __init__(self, upstream: Upstream, idle: float) -> None:
         self._upstream = upstream
-        self.vendor = upstream.vendor or vendor_of(upstream.base_url)
+        self.vendor = upstream.vendor or VENDORS.get(urlsplit(upstream.base_url).hostname or "", Vendor())
         self.standing = Standing()
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(idle, connect=10, pool=10),
