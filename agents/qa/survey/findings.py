@@ -118,16 +118,11 @@ def to_write(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
     name = missing[1].partition(".")[0]
     before = [one for one in PLACE.finditer(run.output, 0, missing.start()) if "site-packages" not in one[0]]
     where = f" ({before[-1][1] or before[-1][3]}:{before[-1][2] or before[-1][4]})" if before else ""
-    own = next(
-        (
-            path
-            for path in sorted(survey.paths, key=len)
-            if f"/{path}".endswith((f"/{name}.py", f"/{name}/__init__.py"))
-        ),
-        "",
-    )
+    inner = missing[1].replace(".", "/")  # whole: of `a.b` an `a` was found, and it is not the one that was meant
+    ends = (f"/{inner}.py", f"/{inner}/__init__.py")
+    own = next((f"/{path}" for path in sorted(survey.paths, key=len) if f"/{path}".endswith(ends)), "")
     if own:
-        folder = own.removesuffix("/__init__.py").rpartition("/")[0] or "."
+        folder = own.removesuffix(ends[0]).removesuffix(ends[1]).lstrip("/") or "."
         if survey.roots:
             mend = "name its package among the requirements of the one that needs it"
             return f"ModuleNotFoundError: {missing[1]}{where}: it lies in {folder}; {mend}"
