@@ -104,9 +104,13 @@ def _name(
 
 
 def _spread(found: Iterable[SourceHit]) -> Iterator[SourceHit]:
-    """A few, and of one file no more than it takes to know it."""
-    by_file = ((place, hit) for _, same in groupby(found, lambda hit: hit.path) for place, hit in enumerate(same))
-    return islice((hit for place, hit in by_file if place < HITS_PER_FILE), HITS_PER_NAME)
+    """A few, and of one file no more than it takes to know it: the first of each before the second of any."""
+    by_file = [list(islice(same, HITS_PER_FILE)) for _, same in groupby(found, lambda hit: hit.path)]
+    left = max(0, HITS_PER_NAME - len(by_file))  # for a second one
+    for same in by_file[:HITS_PER_NAME]:
+        second = same[1 : 1 + left]
+        left -= len(second)
+        yield from (same[0], *second)
 
 
 def _few(paths: Iterable[str]) -> str:
