@@ -474,6 +474,20 @@ def test_a_long_file_of_tests_that_the_words_name_is_the_sample_since_it_is_show
     assert "import shop" in shown and ods.strip() in shown and len(shown) < MOST_SHOWN // 2
 
 
+def test_the_samples_speak_of_what_the_task_says_and_what_it_only_reads_comes_along() -> None:
+    there = {
+        "shop/prices.py": PRICES,
+        "shop/source.py": "class Source: ...\n",
+        "tests/test_a.py": LIKE_PYTEST,
+        "tests/tills/test_tills.py": "def test_a():\n    round_up(in_cents(1))\n",
+        "tests/tills/test_less.py": "def test_a():\n    round_up(1)\n",
+    }
+    task = replace(TASK, description="round_up keeps what in_cents gives.", context=("shop/source.py", "shop/gone.py"))
+    found = blind_order(task, PYTEST, there, lambda path: there.get(path, ""))
+    assert found is not None
+    assert found.context == ("shop/prices.py", "shop/source.py", "tests/tills/test_tills.py", "tests/test_a.py")
+
+
 @pytest.mark.parametrize(
     ("task", "command"),
     [
