@@ -344,6 +344,17 @@ def test_an_option_of_the_command_line_is_a_name_of_the_code() -> None:
     assert "return run(max_size=args.max_size)" in known("`--max-size` is counted in kB", texts={"a/b.py": long})
 
 
+def test_a_package_that_is_imported_is_searched_for_by_its_plain_name() -> None:
+    texts = {
+        "errors.py": "import json as js, os\nfrom izulu.root import Error\nfrom .shop import a\nfrom shop import b\n",
+        "shop.py": "a = b = 1\n",
+        "pyproject.toml": 'dependencies = ["izulu==0.50"]\n',
+        "notes.py": "import\nimport yaml as y, attr\n",
+    }
+    assert CodeIndex(Repository(texts)).packages == {"izulu", "yaml", "attr"}
+    assert "“izulu”: 2 lines" in known("We get rid of izulu", texts={**texts, "errors.py": texts["errors.py"] + FILLER})
+
+
 LONG_MODULE = "class Broker:\n    def task(self):\n        return 1\n" + "x = 1\n" * 2_000
 
 

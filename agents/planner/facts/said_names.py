@@ -29,7 +29,8 @@ T = TypeVar("T")
 
 
 def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
-    """What looks like a name: quoted, joined by marks, CamelCase, called; or a definition or a file is called so.
+    """What looks like a name: quoted, joined by marks, CamelCase, called; or what a definition, a file or an imported
+    package is called.
 
     The first of each text, then the second of each: there is room for some of all.
     """
@@ -42,7 +43,7 @@ def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
             *(name for found in QUOTED.findall(text) if 2 <= len(name := "".join(found)) <= LONGEST_NAME),
             *(path for path in PATH.findall(text) if "/" in path),
             *(bare for word, bare in said if NAME.search(word) or f"{word}(" in text),
-            *(bare for _, bare in said if bare in index.definers or bare in files),
+            *(bare for _, bare in said if bare in index.definers or bare in files or bare in index.packages),
         ]
         chosen.append(list(dict.fromkeys(ranked))[:NAMES_PER_TEXT])
     return tuple(in_turn(chosen))[:MOST_NAMES]
