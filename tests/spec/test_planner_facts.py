@@ -608,8 +608,10 @@ def test_what_a_goal_says_letter_by_letter_is_shown_of_a_large_repository(goal: 
 
 
 def test_what_there_is_no_room_for_is_told_in_outline() -> None:
-    """Signatures of many instead of the texts of few, with what is said of each."""
-    shown = known("Every mirror should fold", texts=GARAGE)
+    """Signatures of many instead of the texts of few, with what is said of each; examples in the docs are no code."""
+    texts = {**GARAGE, **{f"docs/part_{n}.py": MIRROR.format(n=n) for n in range(20)}}
+    shown = known("Every mirror should fold", texts=texts)
+    assert not re.search(r"^docs/part_\d+\.py, \d+ lines, in outline", shown, re.M)
     told = re.findall(
         r"^(parts/part_\d+\.py), 62 lines, in outline:\n1\| def mirror_\d+\(side\)  # Mirrors", shown, re.M
     )

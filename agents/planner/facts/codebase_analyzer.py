@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind, words
 from sisimpur.agents.planner.facts.relevance import (
@@ -313,9 +314,10 @@ def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> 
 
 
 def _outlines(index: CodeIndex, spoken: Sequence[Relevance], shown: Mapping[str, str]) -> Iterator[str]:
-    """What goals mean in files that are not shown, the best of each goal first, as far as there is room."""
+    """What goals mean in code and tests that are not shown, the best of each goal first, as far as there is room."""
     best = (sorted(one.meant, key=lambda place: (-one.meant[place], str(place))) for one in spoken)
-    unseen = ([place for place in places if place.path not in shown][:OUTLINED_PER_GOAL] for places in best)
+    hidden = ((place for place in places if place.path not in shown and not _is_aside(place.path)) for places in best)
+    unseen = (islice(places, OUTLINED_PER_GOAL) for places in hidden)
     of: dict[str, set[Definition]] = {}
     for place in in_turn(unseen):
         of.setdefault(place.path, set()).add(place.definition)
