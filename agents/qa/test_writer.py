@@ -210,10 +210,12 @@ def _style(sample: str) -> str:
 
 
 def _tested(changed: Iterable[str], evidence: Evidence, site: Site) -> str:
-    """The changed module with the most lines that no test runs, else with the most changed ones; empty: no file."""
+    """The changed module that the gap names, with most lines that no test runs, or most changed ones; empty: none."""
     there = [path for path in changed if path in site.lines and not is_test_file(path)]
+    gap = {*A_PATH.findall("\n".join(one.text for one in evidence.needing("write tests")))}
     asked = {
-        path: (path.endswith(".py"), len(evidence.uncovered.get(path, ())), len(site.lines[path])) for path in there
+        path: (path.endswith(".py"), path in gap, len(evidence.uncovered.get(path, ())), len(site.lines[path]))
+        for path in there
     }
     return max(there, key=asked.__getitem__, default="")
 

@@ -125,6 +125,16 @@ def test_on_an_edge_that_no_test_stands_on_the_task_decides_and_not_the_code() -
     assert f"whatever the code does now: {lines[0]}." in told.description
 
 
+def test_the_new_file_is_named_by_the_module_that_the_gap_names() -> None:
+    changed = replace(BRANCH, changed=("shop/args.py", "shop/prices.py"))
+    there = replace(site("shop/args.py"), lines={"shop/args.py": range(1, 9), "shop/prices.py": (5,)})
+    for rule, gap in ((EDGE, "if line 5 of shop/prices.py is another"), (UNCHANGED, "no test runs shop/prices.py:5")):
+        found = replace(EVIDENCE, uncovered={}, problems=(Problem(rule, gap, "write tests"),))
+        assert order(TASK, changed, found, there).new_files == ("tests/test_prices.py",)
+    nothing = replace(EVIDENCE, uncovered={}, problems=(SHOWS_NOTHING,))
+    assert order(TASK, changed, nothing, there).new_files == ("tests/test_args.py",)
+
+
 def test_where_coverage_falls_the_lines_are_asked_for_and_good_tests_stay_as_they_are() -> None:
     falls = replace(EVIDENCE, problems=(Problem("coverage drops", "coverage falls", "write tests"),))
     told = ordered(site(brought=("tests/test_b.py",)), falls)
