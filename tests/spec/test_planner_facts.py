@@ -400,6 +400,7 @@ def test_a_file_that_the_model_was_shown_whole_takes_no_room_again() -> None:
         ("definition", "paying/old_bank.py::Refunds.refund", "\n2|     def refund(self):\n3|         return 1"),
         ("definition", "with_vat", "\n  shop/views.py:2: from shop.pricing import with_vat"),
         ("definition", "no_such_thing", "no class or function is called so"),
+        ("definition", "django.conf.settings", "django is somebody else's package: its code is not in this repository"),
         ("definition", "with_vatt", "no class or function is called so; names alike: shop/pricing.py::with_vat"),
         ("definition", "shop/views.py::show_basket", "; names alike: shop/views.py::basket"),
         ("search", "basket of the shop", "no line holds it; names alike: shop/views.py::basket"),

@@ -160,7 +160,9 @@ def _definition(source: SourceTree, meanings: Meanings, what: str) -> str:
     path, problem = _found(source, place) if place else ("", "")
     if problem:
         return problem
-    last = name.rpartition(".")[2]
+    first, last = name.partition(".")[0], name.rpartition(".")[2]
+    if not path and "." in name and first in meanings.packages:
+        return f"{first} is somebody else's package: its code is not in this repository"
     paths = [path] if path else _defining(source, last)
     shown = [text for path in paths for text in _texts(path, lines_of(source, path) or (), name)][:MOST_DEFINITIONS]
     word = rf"(?<!\w){re.escape(last)}(?!\w)"  # a method is called on something; one of the language's own by nobody

@@ -72,6 +72,11 @@ class Meanings:
         for stem, value in told.items():
             self._of[stem][place] = value
 
+    @property
+    def packages(self) -> Collection[str]:
+        """Names of others' packages that the code imports."""
+        return self._index.packages
+
     def uses(self, path: str) -> Iterator[tuple[Definition, int, Mapping[str, int]]]:
         """What a file defines, how often its name stands there besides, and how often in which other files."""
         here = self._index.files.get(path)
