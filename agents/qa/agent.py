@@ -295,8 +295,8 @@ class Qa:
     ) -> Evidence:
         """Try the tests with planted faults, if they are ours and nothing is wrong with them yet."""
         ours = {change.path for change in subject.touched.tests} if subject.about else set(written.tests)
-        there = subject.places.files([*evidence.new_tests, *evidence.proving]) & ours
-        if evidence.is_red or evidence.needing("write tests") or not there:
+        brought = subject.places.files([*evidence.new_tests, *evidence.proving])
+        if evidence.is_red or evidence.needing("write tests") or not brought & ours:
             return evidence
         commit = subject.branch.commit
         added = {change.path: [number for number, _ in change.added_lines] for change in subject.touched.code}
@@ -306,7 +306,7 @@ class Qa:
             }
         lines = {**added, **written.newly}
         planted = mutants([(path, text_of(self.source, commit, path), found) for path, found in lines.items()])
-        problem = unnoticed(gathering.survivors(planted, there), len(planted))
+        problem = unnoticed(planted, gathering.survivors, brought & ours, brought - ours)
         return replace(evidence, problems=(*evidence.problems, problem)) if problem else evidence
 
     def _held(self, evidence: Evidence, gathering: Gathering, runs: Runs, written: Collection[str]) -> Evidence:

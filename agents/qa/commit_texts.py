@@ -150,7 +150,8 @@ class CommitTexts:
             )
             for one in code
         }
-        return unrun(pairs, self._knows, is_hook)
+        asked = "\n".join(self._of_tests().values())
+        return unrun(pairs, self._knows, is_hook, lambda name: bool(re.search(rf"(?<!class )\b{name}\(", asked)))
 
     # --- files -----------------------------------------------------------------------------------------------
 

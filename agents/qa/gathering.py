@@ -141,9 +141,9 @@ class Gathering:
         order = SuiteOrder(self.subject.branch.base, self.subject.command, only=[path], cover=False, time="body")
         return self._made("timed", order)
 
-    def survivors(self, planted: Sequence[Mutant], written: Collection[str]) -> list[str]:
-        """The faults that the written tests do not notice."""
-        return [str(mutant) for mutant in planted if is_green(self._with_fault(mutant, sorted(written)))]
+    def survivors(self, planted: Sequence[Mutant], files: Collection[str]) -> list[Mutant]:
+        """The faults that the tests of these files do not notice."""
+        return [mutant for mutant in planted if is_green(self._with_fault(mutant, sorted(files)))]
 
     def tried(self, planted: Sequence[Mutant], runs: Runs) -> FaultsTried:
         """Show small faults to the tests that know what is changed, as far as the share of time allows.

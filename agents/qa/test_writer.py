@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
@@ -25,6 +25,7 @@ LONGEST = 1_500  # characters of one failure
 MOST_DIFF = 6_000  # characters of the difference: the changed files come along whole
 AROUND = ("urls.py", "models.py")  # of the tested package
 HELPING = ("conftest.py", "factories.py", "fixtures.py", "base.py", "helpers.py", "utils.py")  # beside the tests
+IDENTIFIER = re.compile(r"[A-Za-z]\w*_\w+|[A-Z][a-z]+[A-Z]\w*")  # that can be nothing but a name of the code
 A_PATH = re.compile(r"[\w./-]*\w\.\w+")  # in words
 ROOTS, OF_TESTS = ("src", "lib"), ("tests", "test", "testing", "unit")  # folders that name no package
 PLAIN_NAMES = re.compile(r"(?:views|models|urls|admin|forms|utils|helpers|tasks|main|app|api|core|base)(?:_|$)")
@@ -150,8 +151,9 @@ def blind_order(task: TaskSpec, command: str, paths: Collection[str], read: Read
     if not tested or _only(command, paths):
         return None
     path = new_file(tested, "as_asked", {*paths, *task.new_files}, command)
-    samples = samples_of(path, [one for one in paths if read(one)], _named(task, paths))
-    around = [*(one for one in task.files if read(one) and not is_test_file(one)), *samples]
+    there = {one: text for one in paths if (text := read(one))}
+    samples = samples_of(path, there, _named(task, paths), _telling(task, there))
+    around = [*(one for one in (*task.files, *task.context) if one in there and not is_test_file(one)), *samples]
     style = _style(read(samples[0]) if samples else "")
     return replace(
         task,
@@ -208,10 +210,12 @@ def _style(sample: str) -> str:
 
 
 def _tested(changed: Iterable[str], evidence: Evidence, site: Site) -> str:
-    """The changed module with the most lines that no test runs, else with the most changed ones; empty: no file."""
+    """The changed module that the gap names, with most lines that no test runs, or most changed ones; empty: none."""
     there = [path for path in changed if path in site.lines and not is_test_file(path)]
+    gap = {*A_PATH.findall("\n".join(one.text for one in evidence.needing("write tests")))}
     asked = {
-        path: (path.endswith(".py"), len(evidence.uncovered.get(path, ())), len(site.lines[path])) for path in there
+        path: (path.endswith(".py"), path in gap, len(evidence.uncovered.get(path, ())), len(site.lines[path]))
+        for path in there
     }
     return max(there, key=asked.__getitem__, default="")
 
@@ -270,11 +274,26 @@ def _word(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()[:60].removeprefix("test_")
 
 
-def samples_of(path: str, paths: Collection[str], named: Collection[str] = ()) -> list[str]:
-    """The test files whose style is to be followed: beside the new one, or the next best. `named`: by the task."""
+def samples_of(
+    path: str, paths: Collection[str], named: Collection[str] = (), telling: Collection[str] = ()
+) -> list[str]:
+    """The test files whose style is to be followed: `named` by the task, `telling` of what it says, beside the new one,
+    or the next best.
+    """
     folder = path.partition(", ")[0].rpartition("/")[0]
     tests = [one for one in sorted(paths) if holds_tests(one) and one not in path.split(", ")]
-    return sorted(tests, key=lambda one: (one not in named, -_alike(one.rpartition("/")[0], folder)))[:MOST_SAMPLES]
+
+    def fits(one: str) -> tuple[bool, bool, int]:
+        return one not in named, one not in telling, -_alike(one.rpartition("/")[0], folder)
+
+    return sorted(tests, key=fits)[:MOST_SAMPLES]
+
+
+def _telling(task: TaskSpec, texts: Mapping[str, str]) -> Sequence[str]:
+    """The test files that hold most of the names that the task says, if they hold two of them."""
+    said = {*IDENTIFIER.findall(_words(task))}
+    held = {path: len(said.intersection(IDENTIFIER.findall(texts[path]))) for path in texts if holds_tests(path)}
+    return sorted((path for path in held if held[path] > 1), key=lambda path: (-held[path], path))[:MOST_SAMPLES]
 
 
 def _words(task: TaskSpec) -> str:

@@ -249,14 +249,15 @@ def _last(place: _Place) -> str:
 
 
 def _uses_in(case: Case, path: str, places: Sequence[_Place]) -> Iterator[Use]:
-    """One for each definition and function that uses it."""
+    """One for each definition and function that uses it: its call, before what only names it."""
     text = case.read(path) or ""
     tree = PythonTree.of(text)
     if tree is None:
         return
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     names, seen = _Names(case, path, tree), set[tuple[str, object]]()
-    for node in tree.nodes:
+    calls = {id(node.func) for node in tree.nodes if isinstance(node, ast.Call)}
+    for node in sorted(tree.nodes, key=lambda node: id(node) not in calls):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             place = next((one for one in places if _is_meant(node, one, names, text)), None)
             function = tree.function_of(node)

@@ -176,6 +176,7 @@ class BoxWorkshop:
             replace(INSTALL, seconds=target.file.minutes * 60),
             Interpreters(BASE_PYTHON, target.file.python, where, UV if UV.exists() else Path("uv"), os.environ),
             roots_of(target.file),
+            target.file.branch,
         )
         box = Stoppable(self.box, lambda: self._is_closed)
         return Environments(box, mirror, self._home.environments, setup, self._print_line)

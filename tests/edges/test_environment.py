@@ -514,6 +514,20 @@ def test_a_change_of_the_environment_gets_one_that_nobody_else_gets(target: Targ
     assert [seen["lib.py"] for seen in box.seen] == ["forged", "honest", "honest"]
 
 
+def test_a_merged_change_of_the_environment_is_shared_with_what_comes_after_it(target: Target) -> None:
+    target.commit(BEFORE)
+    tried = target.commit({"requirements.txt": "b\n", "lib.py": "forged"})
+    repositories.shell("git reset -q --hard HEAD^", target.folder / "forge")
+    merged = target.commit({"requirements.txt": "b\n", "lib.py": "honest"})
+    box = Script()
+    of_base = target.environments(box, branch="main").ready(merged)
+    after = target.commit({"lib.py": "later"})
+    assert target.environments(box, branch="main").ready(after) == of_base
+    assert target.environments(box, branch="main").ready(tried) != of_base  # not merged: nobody else gets it
+    assert target.environments(box, branch="gone").ready(merged) != of_base
+    assert [seen["lib.py"] for seen in box.seen] == ["honest", "forged", "honest"]
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -13,7 +13,7 @@ from bench.goals.goals import Goal, read
 from sisimpur.agents.planner.facts.asking import ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD, AskSources, FactAsk, told
 from sisimpur.agents.planner.facts.code_index import CodeIndex
 from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
-from sisimpur.agents.planner.facts.relevance import Meanings, relevance
+from sisimpur.agents.planner.facts.relevance import Meanings, named_in, relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map
 from sisimpur.agents.planner.facts.source import definitions
 from sisimpur.shared.model.errors import BrokenSetup
@@ -339,6 +339,41 @@ def test_goals_that_speak_of_the_same_files_stay_together() -> None:
     assert [group.places for group in facts(goals, texts).groups] == [(0, 1, 2)]
 
 
+def test_an_option_of_the_command_line_is_a_name_of_the_code() -> None:
+    long = FILLER + "\n\ndef start(args):\n    return run(max_size=args.max_size)\n"
+    assert "return run(max_size=args.max_size)" in known("`--max-size` is counted in kB", texts={"a/b.py": long})
+
+
+def test_a_package_that_is_imported_is_searched_for_by_its_plain_name() -> None:
+    texts = {
+        "errors.py": "import json as js, os\nfrom izulu.root import Error\nfrom .shop import a\nfrom shop import b\n",
+        "shop.py": "a = b = 1\n",
+        "pyproject.toml": 'dependencies = ["izulu==0.50"]\n',
+        "notes.py": "import\nimport yaml as y, attr\n",
+    }
+    assert CodeIndex(Repository(texts)).packages == {"izulu", "yaml", "attr"}
+    assert "“izulu”: 2 lines" in known("We get rid of izulu", texts={**texts, "errors.py": texts["errors.py"] + FILLER})
+
+
+LONG_MODULE = "class Broker:\n    def task(self):\n        return 1\n" + "x = 1\n" * 2_000
+
+
+@pytest.mark.parametrize(
+    ("goal", "is_named"),
+    [
+        ("broker.task takes a name", False),  # of whatever is called broker
+        ("`@broker.task()` takes a name", False),
+        ("broker.listen takes a name", True),  # a name to be
+        ("broker.Broker takes a name", True),
+        ("lib.broker.Broker takes a name", True),
+        ("lib/broker.py is too slow", True),
+    ],
+)
+def test_a_module_is_named_by_what_it_offers_and_not_by_an_object_that_is_called_so(goal: str, is_named: bool) -> None:
+    index = CodeIndex(Repository({"lib/broker.py": LONG_MODULE, "lib/other.py": "y = 1\n"}))
+    assert ("lib/broker.py" in named_in(goal, index)) is is_named
+
+
 # --- what the model asks to see ------------------------------------------------------------------------------
 
 
@@ -365,6 +400,7 @@ def test_a_file_that_the_model_was_shown_whole_takes_no_room_again() -> None:
         ("definition", "paying/old_bank.py::Refunds.refund", "\n2|     def refund(self):\n3|         return 1"),
         ("definition", "with_vat", "\n  shop/views.py:2: from shop.pricing import with_vat"),
         ("definition", "no_such_thing", "no class or function is called so"),
+        ("definition", "django.conf.settings", "django is somebody else's package: its code is not in this repository"),
         ("definition", "with_vatt", "no class or function is called so; names alike: shop/pricing.py::with_vat"),
         ("definition", "shop/views.py::show_basket", "; names alike: shop/views.py::basket"),
         ("search", "basket of the shop", "no line holds it; names alike: shop/views.py::basket"),
@@ -388,6 +424,27 @@ def test_lines_with_a_name_are_those_of_code_first_and_all_are_counted() -> None
     assert text.endswith("and 88 more: docs/p0.md 28, docs/p1.md 30, docs/p2.md 30")
     many = {f"docs/p{n}.md": "detect()\n" * 400 for n in range(6)}
     assert "and at least 1980 more: " in asked("search", "detect", many)
+
+
+def test_a_method_stands_where_it_is_called_and_what_the_language_calls_is_not_looked_for() -> None:
+    code = "class Job:\n    def __init__(self):\n        self.n = 1\n\n    def start(self):\n        return self.n\n"
+    texts = {
+        "job.py": code,
+        "use.py": "startup = 1\njob.start()\nstart = 2\n",
+        "b.py": "class B:\n    def __init__(self):\n",
+    }
+    told = asked("definition", "job.py::Job.start", texts)
+    assert told.partition("where it stands:\n")[2].split("\n") == [
+        "  job.py:5: def start(self):", "  use.py:2: job.start()",
+    ]  # fmt: skip
+    assert "where it stands" not in asked("definition", "job.py::Job.__init__", texts)
+
+
+def test_what_two_goals_ask_is_told_once() -> None:
+    source = Repository(SHOP)
+    asks = [FactAsk(goal, "file", what) for goal in ("g-1", "g-2") for what in ("shop/urls.py", "shop/pricing.py")]
+    text = told(AskSources(source, Meanings(CodeIndex(source))), asks)
+    assert [text.count(f"file {ask.what}:") for ask in asks[:2]] == [1, 1] and "only" not in text
 
 
 @pytest.mark.parametrize(
@@ -490,9 +547,9 @@ def test_answers_are_bounded_and_each_goal_has_its_share() -> None:
 @pytest.mark.parametrize(("goals", "each"), [(1, 9), (2, 9), (6, 5)])
 def test_of_one_long_file_many_definitions_are_told_where_few_goals_ask(goals: int, each: int) -> None:
     """What is done nine times in a file is changed by who has seen all nine; beside others a goal has its share."""
-    makers = "".join(f"def draw_shape_{n}(canvas):\n    return canvas.line({n})\n\n\n" for n in range(9))
+    makers = "".join(f"def draw_shape_{n}(canvas):\n    return canvas.line({n})\n\n\n" for n in range(54))
     source = Repository({"shapes.py": makers})
-    asks = [FactAsk(f"g-{goal}", "definition", f"shapes.py::draw_shape_{n}") for goal in range(goals) for n in range(9)]
+    asks = [FactAsk(f"g-{n // 9}", "definition", f"shapes.py::draw_shape_{n}") for n in range(9 * goals)]
     text = told(AskSources(source, Meanings(CodeIndex(source))), asks)
     assert {n for n in range(9) if f"return canvas.line({n})" in text} == set(range(each))
     assert ("are answered" in text) is (goals * 9 > MOST_ASKS)
@@ -552,8 +609,10 @@ def test_what_a_goal_says_letter_by_letter_is_shown_of_a_large_repository(goal: 
 
 
 def test_what_there_is_no_room_for_is_told_in_outline() -> None:
-    """Signatures of many instead of the texts of few, with what is said of each."""
-    shown = known("Every mirror should fold", texts=GARAGE)
+    """Signatures of many instead of the texts of few, with what is said of each; examples in the docs are no code."""
+    texts = {**GARAGE, **{f"docs/part_{n}.py": MIRROR.format(n=n) for n in range(20)}}
+    shown = known("Every mirror should fold", texts=texts)
+    assert not re.search(r"^docs/part_\d+\.py, \d+ lines, in outline", shown, re.M)
     told = re.findall(
         r"^(parts/part_\d+\.py), 62 lines, in outline:\n1\| def mirror_\d+\(side\)  # Mirrors", shown, re.M
     )

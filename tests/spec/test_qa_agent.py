@@ -912,6 +912,19 @@ def test_written_tests_that_miss_most_faults_are_to_be_corrected(stage: Stage) -
     assert "shop.py:3 returns None" in found.problems[0].text or "shop.py:4" in found.problems[0].text
 
 
+CALLS = "[total(prices) for prices in ([1, 2], [1] * 41, [1] * 40)]"
+BY_STEPS = f"from shop import total\n\n\ndef test_steps():\n    assert {CALLS} == [3, 2, 40]\n"
+
+
+def test_what_the_tests_of_the_change_hold_need_not_be_held_twice(stage: Stage) -> None:
+    stage.given_change({"shop.py": STEPS, "tests/test_round.py": WRITTEN, "tests/test_steps.py": BY_STEPS})
+    assert stage.check(written=["tests/test_round.py"]).problems == ()
+    lazy = "from shop import total\n\ndef test_lazy():\n    assert str(total([1])) != 'x'\n"
+    stage.given_change({"shop.py": STEPS, "tests/test_round.py": lazy, "tests/test_steps.py": BY_STEPS})
+    found = stage.check(written=["tests/test_round.py"])
+    assert "the written tests do not notice faults" in rules(found.problems)
+
+
 def test_of_what_alters_nothing_only_the_lines_that_no_other_test_ran_have_to_be_noticed(stage: Stage) -> None:
     """What old tests run on both sides is held by them; faults there would be asked of who wrote about other lines."""
     quiet, shown = replace(TASK, title="Refactor the total"), SHOP.replace("sum(prices)", "sum([*prices])")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -14,7 +14,7 @@ from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, compared, gone, problems, proving
-from sisimpur.agents.qa.unheld.mutants import unnoticed
+from sisimpur.agents.qa.unheld.mutants import Mutant, unnoticed
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import MOST_FAILING, UNCHANGED, BeforeAndNow, Failure, FewTests, Outcome, SuiteRun
 from sisimpur.shared.model.work import TaskKind, TaskSpec
@@ -779,11 +779,21 @@ def test_the_name_of_a_test_is_its_functions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("planted", "survivors", "is_problem"),
-    [(0, 0, False), (10, 4, False), (10, 5, True), (12, 5, True), (12, 4, False), (1, 1, True)],
+    ("planted", "missed", "by_others", "is_problem"),
+    [
+        *[(0, 0, 0, False), (10, 4, 4, False), (10, 5, 5, True), (12, 5, 5, True), (12, 4, 4, False), (1, 1, 1, True)],
+        *[(12, 5, 0, False), (12, 9, 2, False), (12, 9, 3, True)],  # what others notice does not count
+        *[(12, 12, 0, True), (1, 1, 0, True)],  # who notices nothing holds nothing
+    ],
 )
-def test_written_tests_notice_three_faults_of_five(planted: int, survivors: int, is_problem: bool) -> None:
-    found = unnoticed([f"shop.py:{number} == became !=" for number in range(survivors)], planted)
+def test_written_tests_notice_three_faults_of_five(planted: int, missed: int, by_others: int, is_problem: bool) -> None:
+    faults = [Mutant("shop.py", number, "== became !=", b"") for number in range(planted)]
+
+    def missed_by(some: Sequence[Mutant], files: Collection[str]) -> Sequence[Mutant]:
+        return some[: missed if "ours.py" in files else by_others]
+
+    found = unnoticed(faults, missed_by, ["ours.py"], ["theirs.py"])
     assert (found is not None) == is_problem
     if found:
         assert found.remedy == "correct" and "shop.py:0" in found.text
+        assert unnoticed(faults, missed_by, ["ours.py"], ()) is not None, "others never make it worse"

@@ -271,6 +271,26 @@ def test_what_import_alone_runs_and_what_only_looks_moved_needs_a_run(
     assert lines(before, after, then, now, known="check may Pair") == found
 
 
+@pytest.mark.parametrize(
+    ("before", "made", "found"),
+    [
+        pytest.param(FIELDS, "Pair", (), id="a test makes one"),
+        pytest.param(FIELDS, "Point", FIRST, id="a test makes something else"),
+        pytest.param(
+            f"{FIELDS}\n\nclass Point(Pair):\n    y: int\n", "Point", (), id="a test makes one of a class below"
+        ),
+        pytest.param(f"{FIELDS}\n\nclass Point(Base):\n    y: int\n", "Point", FIRST, id="that is below another"),
+        pytest.param(f"{FIELDS}    def may(self):\n        return 1\n", "Pair", FIRST, id="its methods are not run"),
+        pytest.param("class Pair(NamedTuple): may = lambda self: 1\n", "Pair", FIRST, id="all on one line"),
+    ],
+)
+def test_the_bases_of_a_class_without_methods_are_shown_by_a_test_that_makes_one(
+    before: str, made: str, found: tuple[str, ...]
+) -> None:
+    pair = Pair(before, before.replace("NamedTuple", "Base"), {4}, {4})
+    assert unrun({"a.py": pair}, lambda _: False, is_made=lambda name: name == made) == found
+
+
 def test_lines_that_the_interpreter_reads_otherwise_are_not_run() -> None:
     for first in ("# coding: unicode_escape\n", "#!/bin/sh\n"):
         found = lines(SHORT, f"{first}{SHORT}# \\nimport os\n", (), ())

@@ -125,6 +125,16 @@ def test_on_an_edge_that_no_test_stands_on_the_task_decides_and_not_the_code() -
     assert f"whatever the code does now: {lines[0]}." in told.description
 
 
+def test_the_new_file_is_named_by_the_module_that_the_gap_names() -> None:
+    changed = replace(BRANCH, changed=("shop/args.py", "shop/prices.py"))
+    there = replace(site("shop/args.py"), lines={"shop/args.py": range(1, 9), "shop/prices.py": (5,)})
+    for rule, gap in ((EDGE, "if line 5 of shop/prices.py is another"), (UNCHANGED, "no test runs shop/prices.py:5")):
+        found = replace(EVIDENCE, uncovered={}, problems=(Problem(rule, gap, "write tests"),))
+        assert order(TASK, changed, found, there).new_files == ("tests/test_prices.py",)
+    nothing = replace(EVIDENCE, uncovered={}, problems=(SHOWS_NOTHING,))
+    assert order(TASK, changed, nothing, there).new_files == ("tests/test_args.py",)
+
+
 def test_where_coverage_falls_the_lines_are_asked_for_and_good_tests_stay_as_they_are() -> None:
     falls = replace(EVIDENCE, problems=(Problem("coverage drops", "coverage falls", "write tests"),))
     told = ordered(site(brought=("tests/test_b.py",)), falls)
@@ -472,6 +482,20 @@ def test_a_long_file_of_tests_that_the_words_name_is_the_sample_since_it_is_show
     assert found is not None and found.context == ("shop/prices.py", "tests/test_shop.py", "tests/test_a.py")
     shown = view("tests/test_shop.py", there["tests/test_shop.py"], found.description)
     assert "import shop" in shown and ods.strip() in shown and len(shown) < MOST_SHOWN // 2
+
+
+def test_the_samples_speak_of_what_the_task_says_and_what_it_only_reads_comes_along() -> None:
+    there = {
+        "shop/prices.py": PRICES,
+        "shop/source.py": "class Source: ...\n",
+        "tests/test_a.py": LIKE_PYTEST,
+        "tests/tills/test_tills.py": "def test_a():\n    round_up(in_cents(1))\n",
+        "tests/tills/test_less.py": "def test_a():\n    round_up(1)\n",
+    }
+    task = replace(TASK, description="round_up keeps what in_cents gives.", context=("shop/source.py", "shop/gone.py"))
+    found = blind_order(task, PYTEST, there, lambda path: there.get(path, ""))
+    assert found is not None
+    assert found.context == ("shop/prices.py", "shop/source.py", "tests/tills/test_tills.py", "tests/test_a.py")
 
 
 @pytest.mark.parametrize(

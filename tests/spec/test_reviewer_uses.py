@@ -35,6 +35,15 @@ def test_a_caller_is_shown_with_the_lines_around_its_call_and_what_it_stands_in(
     ]
 
 
+def test_of_a_function_that_names_it_and_calls_it_the_call_is_shown() -> None:
+    text = "from shop.prices import tax\n\n\ndef sum(a):\n    how: tax\n    other = tax\n    x = 1\n"
+    text += "    b = tax(\n        a,\n    )\n"
+    assert used({"shop/cart.py": text + "    return b\n"}).split("\n") == [
+        "=== shop/cart.py, from line 7, in sum: uses tax",
+        *("    x = 1", "    b = tax(", "        a,", "    )", "    return b"),
+    ]
+
+
 FOUND = [
     pytest.param("from shop.prices import tax as t\nt(1)\n", id="by another name"),
     pytest.param("from shop import prices\nprices.tax(1)\n", id="of a module"),

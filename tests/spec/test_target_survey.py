@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 
 import pytest
@@ -86,6 +87,29 @@ def named(*paths: str) -> dict[str, str]:
 )  # fmt: skip
 def test_what_is_installed_for_who_says_nothing(files: Mapping[str, str], command: str) -> None:
     assert survey(files).setup == command
+
+
+@pytest.mark.parametrize(
+    ("run", "extras"),
+    [
+        param("uv sync --all-extras\n- run: uv run pytest", "dev,http,'$(id)'", id="all"),
+        param("uv sync --extra http --extra nothing\n- run: tox", "dev,http", id="some, by uv"),
+        param("pip install -e .[http,docs]\n- run: make test", "dev,http", id="some, by pip"),
+        param('poetry install -E "http"\n- run: pytest', "dev,http", id="some, by poetry"),
+        param(
+            "uv sync --all-extras\n- run: ruff check\n- runs-on: ubuntu-latest", "dev", id="not where no test is run"
+        ),
+    ],
+)
+def test_extras_that_its_own_ci_installs_for_tests_are_installed(run: str, extras: str) -> None:
+    files = {"pyproject.toml": f"{PROJECT}[project.optional-dependencies]\nhttp=[]\ndev=[]\n'$(id)'=[]",
+             ".github/workflows/ci.yml": f"- run: {run}"}  # fmt: skip
+    names = extras.replace("'", "").split(",")
+    assert survey(files).setup == f"{E} {shlex.quote(f'.[{chr(44).join(names)}]')}"
+    locked = survey({**files, "uv.lock": ""}).setup
+    assert [f"--extra {shlex.quote(name)}" in locked for name in ("dev", "http", "$(id)")] == [
+        name in names for name in ("dev", "http", "$(id)")
+    ]
 
 
 @pytest.mark.parametrize("lock", ["poetry.lock", "pdm.lock", "uv.lock", "Pipfile.lock", "pylock.toml"])
@@ -256,6 +280,9 @@ def crashed(output: str) -> SuiteRun:
         param(CRASHED, named("lib/freezegun/__init__.py", "test_a.py"),
                      "ModuleNotFoundError: freezegun.api (tests/test_one.py:1): no file here is that module; if a "
                      f"command makes it, add that to `setup:` in {FILE}", id="its own, which a build makes"),
+        param(CRASHED, named("tests/freezegun/__init__.py"),
+                     "ModuleNotFoundError: freezegun.api (tests/test_one.py:1): add freezegun to `setup:` in "
+                     f'{FILE}: setup: "pip install freezegun"', id="a folder that is only called so"),
         param(CRASHED, named("lib/freezegun/__init__.py", "lib/freezegun/api.py", "test_a.py"),
                      "ModuleNotFoundError: freezegun.api (tests/test_one.py:1): it lies in lib; write into "
                      f'{FILE}: test: "PYTHONPATH=lib python -m pytest"', id="its own"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_LOOKED, MOST_ALIKE = 3, 8, 20, 2_000, 5
 STANDS_ABOVE = "it stands above, all of it"
 LONGEST_ASK, MOST_COMPARED, MOST_REMARKS, MOST_FILES = 200, 10_000, 60, 20
+ANY = re.compile("")
 LINTER_FILES = ("pyproject.toml", "ruff.toml", ".ruff.toml")
 
 
@@ -83,18 +85,25 @@ def told(known: AskSources, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> s
         room -= len(text) + 2
         texts[place] = text
     told_ = [texts[place] for place in range(len(taken))]
-    if len(set(asks)) > len(taken):
+    if len({_what(ask) for ask in asks}) > len(taken):
         told_.append(f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered")
     return "\n\n".join(told_)
 
 
 def _in_turn(asks: Iterable[FactAsk]) -> list[FactAsk]:
-    """The first of each goal, then the second of each."""
+    """The first of each goal, then the second of each; what two goals ask is told once."""
     of: defaultdict[str, list[FactAsk]] = defaultdict(list)
     for ask in dict.fromkeys(asks):
         of[ask.goal_id].append(ask)
     turns = zip_longest(*(same[:ASKS_PER_GOAL] for same in of.values()))
-    return [ask for turn in turns for ask in turn if ask][:MOST_ASKS]
+    once: dict[tuple[str, str], FactAsk] = {}
+    for ask in (ask for turn in turns for ask in turn if ask):
+        once.setdefault(_what(ask), ask)
+    return [*once.values()][:MOST_ASKS]
+
+
+def _what(ask: FactAsk) -> tuple[str, str]:
+    return ask.kind, ask.what.strip()
 
 
 def _answer(known: AskSources, ask: FactAsk) -> str:
@@ -151,10 +160,15 @@ def _definition(source: SourceTree, meanings: Meanings, what: str) -> str:
     path, problem = _found(source, place) if place else ("", "")
     if problem:
         return problem
-    last = name.rpartition(".")[2]
+    first, last = name.partition(".")[0], name.rpartition(".")[2]
+    if not path and "." in name and first in meanings.packages:
+        return f"{first} is somebody else's package: its code is not in this repository"
     paths = [path] if path else _defining(source, last)
     shown = [text for path in paths for text in _texts(path, lines_of(source, path) or (), name)][:MOST_DEFINITIONS]
-    uses = [f"  {line}" for line in _lines_with(source, last, MOST_USES)] if last else []
+    word = rf"(?<!\w){re.escape(last)}(?!\w)"  # a method is called on something; one of the language's own by nobody
+    named = re.compile(rf"(?:\.|\bdef ){word}" if shown and "." in name else word)
+    is_called = last and not last.startswith("__")
+    uses = [f"  {line}" for line in _lines_with(source, last, MOST_USES, named)] if is_called else []
     return "\n".join(
         [
             *(shown or [f"no class or function is called so{_alike(meanings, what)}"]),
@@ -239,10 +253,10 @@ def _texts(path: str, lines: Sequence[str], name: str) -> Iterator[str]:
             yield "\n".join([f"{path}:", *numbered(lines, range(each.first, last + 1))])
 
 
-def _lines_with(source: SourceTree, what: str, most: int) -> Iterator[str]:
+def _lines_with(source: SourceTree, what: str, most: int, named: re.Pattern[str] = ANY) -> Iterator[str]:
     """The first lines that hold it, code before tests before prose, and how many more stand where."""
     looked = hits(source, what, MOST_LOOKED) if len(what) > 1 else ()
-    found = sorted((hit for hit in looked if is_plain_path(hit.path)), key=by_worth)
+    found = sorted((hit for hit in looked if is_plain_path(hit.path) and named.search(hit.text)), key=by_worth)
     yield from (f"{hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in found[:most])
     if more := Counter(hit.path for hit in found[most:]):
         many = f"{'at least ' if len(looked) >= MOST_LOOKED else ''}{more.total()}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -178,6 +179,15 @@ class CodeIndex:
     def definers(self) -> Mapping[str, tuple[str, ...]]:
         """Name -> files that define it."""
         return _by_name((name, path) for path, file in self.files.items() for name in file.defined)
+
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """Names of others' packages that its code imports: nothing of Python's own, nothing of this repository."""
+        told = (found for file in self.files.values() if file.is_code for found in IMPORTED.findall(file.text))
+        names = (name.split()[0] for module, _, plain in told for name in (module or plain).split(",") if name.strip())
+        return (
+            frozenset(name.partition(".")[0] for name in names) - self._modules.keys() - sys.stdlib_module_names - {""}
+        )
 
     @cached_property
     def _telling(self) -> frozenset[str]:

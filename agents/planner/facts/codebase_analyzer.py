@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind, words
 from sisimpur.agents.planner.facts.relevance import (
@@ -44,6 +45,7 @@ MEANT = 2  # how many of a file's best lines a definition is worth whose name th
 LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
 MORE = "\n[more was cut]"
+OPTION = re.compile(r"(?<![\w-])--([a-z]\w*(?:-\w+)+)")
 ROOM_FOR_OTHERS = 1_000  # characters, of a named file's other definitions
 OUTLINED = 3_000  # characters of outlines: of what goals mean, in files that there was no room for
 OUTLINED_PER_GOAL, OF_A_GUARDED = 12, 40  # definitions
@@ -79,7 +81,7 @@ class Seen:
 
     @classmethod
     def of(cls, source: SourceTree, texts: Iterable[str], guarded: Sequence[str] = ()) -> Seen:
-        bounded = tuple(text[:LONGEST_TEXT] for text in texts)
+        bounded = tuple(_with_options(text[:LONGEST_TEXT]) for text in texts)
         index = CodeIndex(source)
         meanings = Meanings(index)
         spoken = tuple(relevance(index, meanings, text) for text in bounded)
@@ -155,6 +157,11 @@ class CodebaseAnalyzer:
         is_whole = {path: text.startswith(_head(index, path)) for path, text in shown.items() if path in index.files}
         more = "" if seen.is_small else "\n\n".join(_outlines(index, spoken, shown))
         return _joined((told(index, found, is_whole, self._searched), *shown.values(), more), room)
+
+
+def _with_options(text: str) -> str:
+    """An option of a command line is a name of the code, too: `--max-size` is `max_size`."""
+    return " ".join([text, *dict.fromkeys(option.replace("-", "_") for option in OPTION.findall(text))])
 
 
 def _head(index: CodeIndex, path: str) -> str:
@@ -307,9 +314,10 @@ def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> 
 
 
 def _outlines(index: CodeIndex, spoken: Sequence[Relevance], shown: Mapping[str, str]) -> Iterator[str]:
-    """What goals mean in files that are not shown, the best of each goal first, as far as there is room."""
+    """What goals mean in code and tests that are not shown, the best of each goal first, as far as there is room."""
     best = (sorted(one.meant, key=lambda place: (-one.meant[place], str(place))) for one in spoken)
-    unseen = ([place for place in places if place.path not in shown][:OUTLINED_PER_GOAL] for places in best)
+    hidden = ((place for place in places if place.path not in shown and not _is_aside(place.path)) for places in best)
+    unseen = (islice(places, OUTLINED_PER_GOAL) for places in hidden)
     of: dict[str, set[Definition]] = {}
     for place in in_turn(unseen):
         of.setdefault(place.path, set()).add(place.definition)

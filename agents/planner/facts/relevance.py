@@ -72,6 +72,11 @@ class Meanings:
         for stem, value in told.items():
             self._of[stem][place] = value
 
+    @property
+    def packages(self) -> Collection[str]:
+        """Names of others' packages that the code imports."""
+        return self._index.packages
+
     def uses(self, path: str) -> Iterator[tuple[Definition, int, Mapping[str, int]]]:
         """What a file defines, how often its name stands there besides, and how often in which other files."""
         here = self._index.files.get(path)
@@ -234,8 +239,9 @@ def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
         worth[path] = worth.get(path, 0.0) + MEANT * value * TELLS[kind(path)]
     literal = tuple(dict.fromkeys(literals(text)))
     told = {*_of_kind(text, index), *_holding(text, index), *_saying(literal, index), *_called_so(telling, index)}
-    for path in {*named, *told}:
-        worth[path] = worth.get(path, 0.0) + (1.0 if path in named else 0.5)
+    said = {*named, *_defining(text, index)}
+    for path in {*said, *told}:
+        worth[path] = worth.get(path, 0.0) + (1.0 if path in said else 0.5)
     for hop in range(HOPS):
         worth = _passed_on(index, worth, PASSED_ON / (1 + hop))
     least = LEAST * max(worth.values(), default=0.0)
@@ -268,13 +274,29 @@ def named_in(text: str, index: CodeIndex) -> Iterator[str]:
         else:
             yield from _in_folder(end, index)
     for dotted in dict.fromkeys(name for name in DOTTED.findall(text) if not ENDING.search(name)):
-        yield from (index.module(dotted) or index.module(dotted.rpartition(".")[0]))[:2]  # it may be a name to be
+        yield from _of_module(dotted, index)[:2]
     for word in dict.fromkeys(CAPITALS.findall(text)):
         yield from (path for path in index.paths if splitext(basename(path))[0] == word and "/" not in path)
+
+
+def _defining(text: str, index: CodeIndex) -> Iterator[str]:
+    """The files that define a name of the code that the text says, if they are few."""
     for word in dict.fromkeys(re.findall(r"\w+", text)):
         if is_a_name(word, text):
             product = [path for path in index.definers.get(word, ()) if kind(path) != "tests"]
             yield from product if len(product) <= NAMED_DEFINERS else ()
+
+
+def _of_module(dotted: str, index: CodeIndex) -> Sequence[str]:
+    """`shop.models.Order` is of that module. `broker.task` may be said of any broker: `broker.py` has to offer the
+    name itself, or nobody has it, since it may be a name to be.
+    """
+    head, _, name = dotted.rpartition(".")
+    found = index.module(dotted) or index.module(head)
+    if "." in head or name not in index.definers:
+        return found
+    inner = dotted.replace(".", "/")
+    return [path for path in found if name in index.files[path].offered or splitext(path)[0].endswith(inner)]
 
 
 def is_a_name(word: str, text: str) -> bool:

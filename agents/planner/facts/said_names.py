@@ -29,7 +29,8 @@ T = TypeVar("T")
 
 
 def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
-    """What looks like a name: quoted, joined by marks, CamelCase, called; or a definition or a file is called so.
+    """What looks like a name: quoted, joined by marks, CamelCase, called; or what a definition, a file or an imported
+    package is called.
 
     The first of each text, then the second of each: there is room for some of all.
     """
@@ -42,7 +43,7 @@ def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
             *(name for found in QUOTED.findall(text) if 2 <= len(name := "".join(found)) <= LONGEST_NAME),
             *(path for path in PATH.findall(text) if "/" in path),
             *(bare for word, bare in said if NAME.search(word) or f"{word}(" in text),
-            *(bare for _, bare in said if bare in index.definers or bare in files),
+            *(bare for _, bare in said if bare in index.definers or bare in files or bare in index.packages),
         ]
         chosen.append(list(dict.fromkeys(ranked))[:NAMES_PER_TEXT])
     return tuple(in_turn(chosen))[:MOST_NAMES]
@@ -104,9 +105,13 @@ def _name(
 
 
 def _spread(found: Iterable[SourceHit]) -> Iterator[SourceHit]:
-    """A few, and of one file no more than it takes to know it."""
-    by_file = ((place, hit) for _, same in groupby(found, lambda hit: hit.path) for place, hit in enumerate(same))
-    return islice((hit for place, hit in by_file if place < HITS_PER_FILE), HITS_PER_NAME)
+    """A few, and of one file no more than it takes to know it: the first of each before the second of any."""
+    by_file = [list(islice(same, HITS_PER_FILE)) for _, same in groupby(found, lambda hit: hit.path)]
+    left = max(0, HITS_PER_NAME - len(by_file))  # for a second one
+    for same in by_file[:HITS_PER_NAME]:
+        second = same[1 : 1 + left]
+        left -= len(second)
+        yield from (same[0], *second)
 
 
 def _few(paths: Iterable[str]) -> str:

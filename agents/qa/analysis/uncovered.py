@@ -34,13 +34,16 @@ class Pair:
 
 
 def unrun(
-    pairs: Mapping[str, Pair], is_missed: Callable[[str], bool], is_hook: Callable[[str], bool] = lambda _: True
+    pairs: Mapping[str, Pair],
+    is_missed: Callable[[str], bool],
+    is_hook: Callable[[str], bool] = lambda _: True,
+    is_made: Callable[[str], bool] = lambda _: False,
 ) -> tuple[str, ...]:
     """`app.py:3` of a line that is there, `app.py:7 (before)` of one that was.
 
     `is_missed`: whether somebody still knows a name that is defined no more; `is_hook`: whether a package that is
-    installed knows it, and so may call a method of this name. A file that is deleted was named by the
-    task: it is not looked at.
+    installed knows it, and so may call a method of this name; `is_made`: whether a test makes one of the class of this
+    name. A file that is deleted was named by the task: it is not looked at.
     """
     sides = {path: (_Side(pair.before), _Side(pair.after)) for path, pair in pairs.items()}
     gone = Counter(one for before, after in sides.values() for one in before.without(after))
@@ -55,8 +58,9 @@ def unrun(
         if is_foreign(pair.after) or (pair.before is not None and head(pair.before) != head(pair.after)):
             found += [f"{path}:{line}" for line in new]
             continue
-        found += [f"{path}:{line}" for line in after.unrun(new, pair.unrun_after, after.kept(before, moved), before)]
-        excused = before.kept(after, come.keys()) | before.dead(after, is_missed, is_hook)
+        kept = after.kept(before, moved) | after.made(is_made)
+        found += [f"{path}:{line}" for line in after.unrun(new, pair.unrun_after, kept, before)]
+        excused = before.kept(after, come.keys()) | before.dead(after, is_missed, is_hook) | before.made(is_made)
         found += [f"{path}:{line} (before)" for line in before.unrun(old, pair.unrun_before, excused)]
     return tuple(found)
 
@@ -124,6 +128,16 @@ class _Side:
             if not is_missed(node.name) and not is_hook(node.name)
         ]
         return {line for node in gone if not is_missed(node.name) for line in all_lines(node)}
+
+    def made(self, is_made: Callable[[str], bool]) -> set[int]:
+        """Heads of classes without methods, of which a test makes one, or one of a class below it: no line tells it."""
+        below = {node: {node.name} for node in self._definitions if isinstance(node, ast.ClassDef)}
+        for node in sorted(below, key=lambda node: -node.lineno):
+            for base in below:
+                below[base] |= below[node] if base.name in map(last_name, node.bases) else set()
+        told = (node for node in below if any(real_body(node, self.lines)) or _is_on_one_line(node, self.lines))
+        bare = (node for node in below.keys() - set(told) if any(map(is_made, below[node])))
+        return {line for node in bare for line in headline(node, self.lines)}
 
     # --- what was run ----------------------------------------------------------------------------------------
 

@@ -156,6 +156,7 @@ class Setup:
 
     `command`: a line of shell; empty: see TargetSurvey, which hears of `roots`. `packages`: a folder of wheels to
     install from, then without any network; else `hosts` are those of the package index, and `private` is asked before.
+    `branch`: the target's, whose commits were merged; empty: none is known.
     """
 
     name: str
@@ -167,6 +168,7 @@ class Setup:
     limits: JobLimits = INSTALL
     interpreters: Interpreters | None = field(default=None, compare=False)
     roots: tuple[Root, ...] | None = ()
+    branch: str = ""
 
     @property
     def interpreter(self) -> tuple[Mount, ...]:

@@ -287,7 +287,7 @@ class Environments:
         return f"{self._version}\ncommit {recipe.commit}\n{recipe.command}\n"
 
     def _recipe(self, commit: str) -> Recipe:
-        """A commit that asks for what its parent asked for gets what its parent's files make.
+        """A commit that asks for what its parent asked for gets what its parent's files make; a merged one, its own.
 
         Whatever installs is code of the repository, and what it leaves has a say in the tests of many commits. So the
         files of a change are run here only if the change is about the environment; and then for these files alone.
@@ -298,7 +298,12 @@ class Environments:
         parent = self._parent(commit)
         if parent is None or self._asks_for(parent) == (command, files):
             return Recipe(key_of(*made_from), parent or commit, command)
-        return Recipe(key_of(*made_from, self._mirror.tree_id(commit)), commit, command)
+        alone = () if self._is_merged(commit) else (self._mirror.tree_id(commit),)
+        return Recipe(key_of(*made_from, *alone), commit, command)
+
+    def _is_merged(self, commit: str) -> bool:
+        tip = self._mirror.head(self._setup.branch) if self._setup.branch else None
+        return tip is not None and self._mirror.is_ancestor(commit, tip)
 
     def _asks_for(self, commit: str) -> Asked:
         if (asked := self._asked.get(commit)) is None:

@@ -124,12 +124,14 @@ def to_write(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
     name = missing[1].partition(".")[0]
     before = [one for one in PLACE.finditer(run.output, 0, missing.start()) if "site-packages" not in one[0]]
     where = f" ({before[-1][1] or before[-1][3]}:{before[-1][2] or before[-1][4]})" if before else ""
-    own = next((path for path in sorted(survey.paths, key=len) if f"/{path}".endswith(_files_of(name))), "")
-    if own and not any(f"/{path}".endswith(_files_of(missing[1])) for path in survey.paths):
+    ends = _files_of(missing[1])  # whole: of `a.b` an `a` may be found that is not the one that was meant
+    own = next((f"/{path}" for path in sorted(survey.paths, key=len) if f"/{path}".endswith(ends)), "")
+    product = (f"/{path}" for path in survey.paths if not path.startswith(("tests/", "test/")))
+    if not own and any(path.endswith(_files_of(name)) for path in product):
         mend = f"no file here is that module; if a command makes it, add that to `setup:` in {file}"
         return f"ModuleNotFoundError: {missing[1]}{where}: {mend}"
     if own:
-        folder = own.removesuffix("/__init__.py").rpartition("/")[0] or "."
+        folder = own.removesuffix(ends[0]).removesuffix(ends[1]).lstrip("/") or "."
         if survey.roots:
             mend = "name its package among the requirements of the one that needs it"
             return f"ModuleNotFoundError: {missing[1]}{where}: it lies in {folder}; {mend}"

@@ -24,6 +24,7 @@ FACTORED = re.compile(r"[\w{},!-]+: ")  # a line of tox for some of its environm
 NAME = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
 FIRST = re.compile(r"[A-Za-z0-9][\w.-]*")
 INSTALLS = re.compile(r"session\.install\(([^()]*)\)")
+EXTRAS = re.compile(r"""\s(?:--extras?[ =]|-E ?)["']?([\w. -]+)|\.\[([\w., -]+)\]""")  # of uv, poetry, pip
 
 
 def toml(text: str) -> dict[str, Any]:
@@ -66,9 +67,10 @@ def plain(listed: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Manifests:
-    """What the manifests of one folder say. `read`: by a path from this folder."""
+    """What the manifests of one folder say. `read`: by a path from this folder; `runs`: how its CI runs the tests."""
 
     read: Read
+    runs: str = ""
 
     @cached_property
     def pyproject(self) -> dict[str, Any]:
@@ -96,10 +98,12 @@ class Manifests:
         return asked if isinstance(asked, str) else self.read(".python-version").strip()[:20]
 
     def extras(self) -> tuple[str, ...]:
-        """Those for tests that it has."""
-        had = table(self.pyproject, "project", "optional-dependencies").keys() | table(self.tool, "poetry", "extras")
-        had |= self.setup_cfg.get("options.extras_require", {}).keys()
-        return tuple(name for name in WANTED if name in had)
+        """Those for tests that it has, and those that its own CI installs for them."""
+        had = [*table(self.pyproject, "project", "optional-dependencies"), *table(self.tool, "poetry", "extras")]
+        had += self.setup_cfg.get("options.extras_require", {})
+        said = {name for one in EXTRAS.findall(self.runs) for name in re.split(r"[\s,]+", " ".join(one))}
+        said |= set(had) if "--all-extras" in self.runs else set()
+        return tuple(dict.fromkeys(name for name in (*WANTED, *had) if name in had and name in {*WANTED, *said}))
 
     def groups(self) -> tuple[str, ...]:
         """Groups for tests, by whichever tool."""

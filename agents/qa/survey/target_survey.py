@@ -56,6 +56,8 @@ CONDA = re.compile(r"(?:.*/)?(environment[\w.-]*\.ya?ml|conda-lock\.yml|meta\.ya
 SAYS_SERVICES = re.compile(
     r"(.*/)?((docker-)?compose[\w.-]*\.ya?ml|settings[\w/]*\.py|\.gitlab-ci\.yml)|\.github/.*\.ya?ml"
 )
+CI = re.compile(r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml")
+TESTED = re.compile(r"\b(pytest|tests?|tox|nox)\b")
 SERVICES = {
     "PostgreSQL": r"image:\s*['\"]?[\w./-]*postg(?:res|is)|backends\.postgresql",
     "MySQL": r"image:\s*['\"]?[\w./-]*(?:mysql|mariadb)|backends\.mysql",
@@ -177,7 +179,9 @@ class TargetSurvey:
     def _part(self, folder: str) -> Part:
         at = f"{folder}/" if folder else ""
         paths = frozenset(path.removeprefix(at) for path in self.paths if path.startswith(at)) if at else self.paths
-        return Part(folder, paths, Manifests(lambda path: self.read(at + path) if path in paths else ""))
+        said = () if at else map(self.read, filter(CI.fullmatch, sorted(paths)))
+        runs = "\n".join(text for text in said if TESTED.search(text))
+        return Part(folder, paths, Manifests(lambda path: self.read(at + path) if path in paths else "", runs))
 
     def _root(self, part: Part) -> Root:
         said = next((one for one in self.asked or () if one.folder == part.folder), Root(part.folder))
@@ -256,7 +260,7 @@ def _of_lock(lock: str, part: Part) -> str:
     if lock == "uv.lock":
         every = " --all-packages" if within(part.manifests.tool, "uv", "workspace") else ""
         chosen = "".join(f" --group {name}" for name in part.manifests.groups())
-        chosen += "".join(f" --extra {name}" for name in part.manifests.extras())
+        chosen += "".join(f" --extra {shlex.quote(name)}" for name in part.manifests.extras())
         export = f"uv export -q --frozen --no-hashes --no-emit-project{every}{chosen} -o {LOCKED}"
         return f"{PIP} uv && {export} && {PIP} -r {LOCKED}"
     if lock == "pylock.toml":

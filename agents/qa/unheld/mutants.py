@@ -176,12 +176,24 @@ def _planted(edit: _Edit) -> Mutant | None:
     return Mutant(edit.path, node.lineno, edit.what, source, edit.is_edge)
 
 
-def unnoticed(survivors: Sequence[str], planted: int) -> Problem | None:
-    """Tests that a machine wrote have to notice most of the faults that were planted in the lines they are about."""
-    killed = planted - len(survivors)
-    if not planted or killed >= LEAST_KILLED * planted:
+def unnoticed(
+    planted: Sequence[Mutant],
+    missed_by: Callable[[Sequence[Mutant], Collection[str]], Sequence[Mutant]],
+    ours: Collection[str],
+    others: Collection[str],
+) -> Problem | None:
+    """Tests that a machine wrote have to notice most of the faults that were planted in the lines they are about.
+
+    `ours`, `others`: files of tests. What the others of the change notice ours need not, if ours notice any.
+    """
+    survivors = missed_by(planted, ours)
+    killed = len(planted) - len(survivors)
+    if others and 0 < killed < LEAST_KILLED * len(planted):
+        survivors = missed_by(survivors, others)
+    if killed >= LEAST_KILLED * (killed + len(survivors)):
         return None
-    text = f"the written tests notice {killed} of {planted} planted faults; not noticed: {'; '.join(survivors)}"
+    known = f"{killed} of {killed + len(survivors)} planted faults"
+    text = f"the written tests notice {known}; not noticed: {'; '.join(map(str, survivors))}"
     return Problem("the written tests do not notice faults", text, "correct")
 
 
