@@ -16,10 +16,12 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.memory import memory, research
 from sisimpur.cli.views.show import show
 from sisimpur.shared.config.reference import ON_PAGES
+from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.system import lock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from sisimpur.web.api.acting.order_bodies import LONGEST_FILE
+from sisimpur.web.api.reading.readers import MOST_LINES
 from sisimpur.web.api.reading.team_readers import ROLES
 from tests.journey.gated import FILES, ID, SUM, VISION
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, reads
@@ -239,6 +241,18 @@ def test_settings_are_shown_with_their_meanings_and_without_secrets(parked: Stag
     with_form = [(file, one["key"]) for file in files.values() for one in file["fields"] if one["form"]]
     assert {file["file"] for file, _ in with_form} == set(ON_PAGES) and all(file["digest"] for file, _ in with_form)
     assert {key for _, key in with_form} & {"coder.model", "engine.launcher", "engine.python", "events.file"} == set()
+
+
+def test_of_a_long_list_the_status_tells_the_first_lines_and_how_many_more(empty: Stage) -> None:
+    for number in range(MOST_LINES + 7):
+        (empty.home.tasks(State.BACKLOG) / f"own-{number:03}.md").write_text(TASK)
+    page = signed_in(empty)
+    found = page.read("status")
+    assert (len(found["ready"]), found["more"]) == (MOST_LINES, {"ready": 7})
+    assert found["tasks"]["backlog"] == MOST_LINES + 7
+    packed = page.get("/api/v1/status", **{"accept-encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip" and packed.json()["ready"] == found["ready"]
+    assert "content-encoding" not in page.get("/health").headers, "what is short goes as it is"
 
 
 def put_settings(page: Browser, values: dict[str, object], file: str = "policy", **more: object) -> Any:
