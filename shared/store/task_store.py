@@ -94,7 +94,7 @@ Listed = tuple[Stamp | None, list[str], frozenset[str]]  # a folder: all names i
 class TaskStore:
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._folders = {state: str(home.tasks(state)) for state in FOLDERS}
+        self._folders = {state: str(home.tasks(state)) for state in State}
         # a home of years has thousands of files, and looks often
         self._understood: dict[tuple[State, str], tuple[Stamp, Filed]] = {}
         self._listed: dict[State, Listed] = {}

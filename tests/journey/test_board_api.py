@@ -328,6 +328,17 @@ def test_what_becomes_a_command_a_path_or_a_name_is_not_changed_from_here(empty:
 # --- orders --------------------------------------------------------------------------------------------------
 
 
+def test_a_last_line_without_its_end_is_marked_wherever_the_change_is_shown(tmp_path: Path) -> None:
+    """Else a file of which only that changed goes and comes with the same words."""
+    day = run(tmp_path, settings="X = 1")
+    lines = signed_in(day).read(f"tasks/{ID}/diff")["lines"]
+    marked = lines[lines.index("-X = 1") :][:3]
+    assert marked == ["-X = 1", "+X = 1", "\\ No newline at end of file"]
+    with redirect_stdout(StringIO()) as out:
+        show(Arguments("show", day.home.root, id=ID))
+    assert "\n".join(marked) in out.getvalue()
+
+
 def test_comments_on_lines_are_the_coders_correction(tmp_path: Path) -> None:
     day = run(tmp_path)
     page = signed_in(day)
