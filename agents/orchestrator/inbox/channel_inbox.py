@@ -112,7 +112,8 @@ class ChannelInbox:
             return told
         planned = {one.id for one in self.plans.waiting()}
         waiting = (*self._waiting(), *([THE_PLAN] if planned else []))
-        named = tuple(id_ for id_ in message.text.split()[1:2] if id_ in self._ended() | planned)
+        blocked = self._blocked() if message.text.split()[0].casefold() == "/unblock" else frozenset()
+        named = tuple(id_ for id_ in message.text.split()[1:2] if id_ in self._ended() | planned | blocked)
         said = Comment(message.id, message.author, message.text, message.at, edited=message.edited)
         heard = answer_in(said, Channel((*waiting, *named)))
         if heard is None:
@@ -148,6 +149,8 @@ class ChannelInbox:
             if answer.word == "retest":
                 self.answers.retest(known.id, state)
                 return "its tests are run again"
+            if answer.word == "unblock":
+                return self.plans.unblock(known.id, answer.why)
             meaning = MEANINGS[answer.word]
             if answer.word == "retry":
                 self.answers.require_again(known.id, state)
@@ -212,6 +215,10 @@ class ChannelInbox:
     def _ended(self) -> frozenset[str]:
         """What may be tried again, if he names it."""
         return frozenset(self._journal.places()[State.FAILED])
+
+    def _blocked(self) -> frozenset[str]:
+        """What may begin without what it waits for, if he names it."""
+        return frozenset(self._journal.places()[State.BACKLOG])
 
     @property
     def _journal(self) -> Journal:
