@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, OwnerAnswers, begins_without
+from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, OwnerAnswers
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
@@ -25,7 +25,6 @@ from sisimpur.shared.money.ledger import OwnerAdjustments
 from sisimpur.shared.money.token_budget import cents, dollars
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.plan_book import PlanRepository
-from sisimpur.shared.store.task_records import Waivers
 from sisimpur.shared.system.clock import Clock, SystemClock, machine_zone
 from sisimpur.shared.system.paths import Home, create_text, read_text, write_text
 
@@ -211,10 +210,7 @@ def unblock(arguments: Arguments) -> int:
 def unblocked(records: Records, arguments: Arguments) -> str:
     """Let a task begin without those that it waits for; kept as the owner's word."""
     id_, _ = find(records.store, arguments.id, (State.BACKLOG,))
-    board = records.snapshot().board
-    without = begins_without(board.by_id[id_], board)
-    Waivers(records.db).keep(id_, without, _why(arguments.why), records.clock.now())
-    return f"{id_}: begins without {', '.join(without)}"
+    return f"{id_}: {records.plan_answers.unblock(id_, _why(arguments.why))}"
 
 
 def retest(arguments: Arguments) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
@@ -40,13 +41,13 @@ def tasks(arguments: Arguments) -> int:
     return 0
 
 
-def task_rows(seen: Snapshot, records: Records) -> list[dict[str, Any]]:
-    """Return each task that is there, in the form of `--json`."""
+def task_rows(seen: Snapshot, records: Records, only: AbstractSet[str] | None = None) -> list[dict[str, Any]]:
+    """Return each task that is there, in the form of `--json`. `only`: of these ids."""
     stuck = {one.task: one for one in stuck_tasks(seen)}
     return [
         _row(card, seen, records) | {"stuck": stuck_row(stuck.get(card.id), records)}
         for card in seen.board.cards
-        if card.state is not State.GONE
+        if card.state is not State.GONE and (only is None or card.id in only)
     ]
 
 

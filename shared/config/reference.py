@@ -7,6 +7,7 @@ import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any, get_args, get_origin
 
@@ -26,6 +27,9 @@ FILES: dict[str, type[BaseModel]] = {
     "config/board.yaml": BoardFile,
     "config/targets/<name>.yaml": TargetFile,
 }
+# What pages may change: in these files alone, and what costs more or merges more only if it is said twice.
+ON_PAGES = ("config/agents.yaml", "config/policy.yaml", "config/schedules.yaml")
+GRAVE = ("budget.", "merge.", "approve.")
 
 
 def _meanings(model: type[BaseModel]) -> dict[str, str]:
@@ -43,23 +47,41 @@ def _meanings(model: type[BaseModel]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One field. `default`: as it is written in the reference."""
+    """One field. `default`: as it is written in the reference. `form`: its JSON schema, if a page may change such."""
 
     key: str
     meaning: str
     default: str
+    form: Mapping[str, Any] | None
 
 
-def setting_rows(model: type[BaseModel], prefix: str = "") -> Iterator[SettingRow]:
-    """Yield each field of a file, with those below it: `[]` of a list, `.<name>` of a mapping."""
-    meanings = _meanings(model)
+@cache
+def setting_rows(model: type[BaseModel]) -> tuple[SettingRow, ...]:
+    """Return each field of a file, with those below it: `[]` of a list, `.<name>` of a mapping."""
+    return tuple(_rows(model, ""))
+
+
+def _rows(model: type[BaseModel], prefix: str) -> Iterator[SettingRow]:
+    meanings, schemas = _meanings(model), model.model_json_schema()["properties"]
     for name, field in model.model_fields.items():
         below = list(_below(field.annotation))
         if field.annotation not in [inner for inner, _ in below]:
             default = _default(name, field.get_default(call_default_factory=True))
-            yield SettingRow(f"{prefix}{name}", meanings.get(name, ""), default)
+            form = None if set(prefix) & {"[", "<"} else _form(schemas[name])
+            yield SettingRow(f"{prefix}{name}", meanings.get(name, ""), default, form)
         for inner, step in below:
-            yield from setting_rows(inner, f"{prefix}{name}{step}.")
+            yield from _rows(inner, f"{prefix}{name}{step}.")
+
+
+def _form(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """None: it is no single value, or it is changed by hand alone (settings_part)."""
+    choices = [one for one in schema.get("anyOf", (schema,)) if one.get("type") != "null"]
+    one = {**choices[0], **{name: word for name, word in schema.items() if name == "form"}}
+    is_single = len(choices) == 1 and one.get("type") in ("boolean", "integer", "number", "string")
+    if not (is_single and one.get("form", "enum" in one or one["type"] != "string")):
+        return None
+    told = {name: word for name, word in one.items() if name not in ("form", "title", "default")}
+    return told | ({"optional": True} if "anyOf" in schema else {})
 
 
 def _below(annotation: Any, step: str = "") -> Iterator[tuple[type[BaseModel], str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pydantic
 from pydantic import Field
 
-from sisimpur.shared.config.settings_part import Dollars, ModelId, SettingsPart
+from sisimpur.shared.config.settings_part import BY_HAND, Dollars, ModelId, SettingsPart
 
 if TYPE_CHECKING:  # who asks no model loads no words of the flow
     from sisimpur.shared.model.work import ModelChoice
@@ -42,7 +42,7 @@ class AgentModel(EngineModel):
 
 
 class PlannerModel(AgentModel):
-    ahead: bool | None = Field(strict=True, default=None)
+    ahead: bool | None = Field(strict=True, default=None, json_schema_extra=BY_HAND)
     """Has no effect any more: it asked for the next day's planning in the evening. Leave it out."""
 
 
@@ -58,7 +58,7 @@ class CoderModel(EngineModel):
 
 
 class EngineSettings(SettingsPart):
-    launcher: Literal["warm", "shim", "plain"] = "warm"
+    launcher: Literal["warm", "shim", "plain"] = Field(default="warm", json_schema_extra=BY_HAND)
     """How Aider is started: with our policy, once for many tasks (warm) or for each (shim); or by its plain command."""
     minutes: float = Field(default=10, gt=0, le=60)
     """The longest run on one task."""

@@ -7,7 +7,7 @@ import zoneinfo
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, PlainSerializer
 
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.money.token_budget import as_dollars, dollars
@@ -59,9 +59,22 @@ def _login(value: str) -> str:
     return value
 
 
-Dollars = Annotated[int, BeforeValidator(_amount), PlainSerializer(as_dollars, str, "json")]
-PhaseTime = Annotated[str, AfterValidator(_time_of_day), AfterValidator(_phase_time), Field(examples=["07:00"])]
-Zone = Annotated[str, AfterValidator(_zone), Field(examples=["Europe/Berlin"])]
+# Whether a page may change it: what is no text, and of texts only those that become no command, path, key or name.
+ON_PAGES: dict[str, JsonValue] = {"form": True}
+BY_HAND: dict[str, JsonValue] = {"form": False}
+Dollars = Annotated[
+    int,
+    BeforeValidator(_amount),
+    PlainSerializer(as_dollars, str, "json"),
+    Field(json_schema_extra={"format": "dollars"}),
+]
+PhaseTime = Annotated[
+    str,
+    AfterValidator(_time_of_day),
+    AfterValidator(_phase_time),
+    Field(examples=["07:00"], json_schema_extra=ON_PAGES),
+]
+Zone = Annotated[str, AfterValidator(_zone), Field(examples=["Europe/Berlin"], json_schema_extra=ON_PAGES)]
 Name = Annotated[str, AfterValidator(checked_name)]
 ModelId = Annotated[
     str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$", examples=["claude-sonnet-5-5"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from sisimpur.shared.config.settings_part import Dollars, SettingsPart
+from sisimpur.shared.config.settings_part import ON_PAGES, Dollars, SettingsPart
 from sisimpur.shared.money.token_budget import Caps, dollars
 from sisimpur.shared.system.log import Level
 
@@ -88,7 +88,12 @@ class MergeRules(SettingsPart):
 
 
 class ApprovalRules(SettingsPart):
-    plan: str = Field(default="never", pattern=r"^(never|always|over-\$?\d{1,6}(\.\d{1,2})?)$", examples=["over-2.50"])
+    plan: str = Field(
+        default="never",
+        pattern=r"^(never|always|over-\$?\d{1,6}(\.\d{1,2})?)$",
+        examples=["over-2.50"],
+        json_schema_extra=ON_PAGES,
+    )
     """Whether a day's plan waits for your `approve plan`: `never`, `always`, or `over-2.50`, above so many dollars."""
     days: int = Field(strict=True, default=3, ge=1, le=30)
     """How long it waits. Then its tasks are dropped, and their goals are planned anew."""

@@ -15,6 +15,7 @@ TeamError               one line for the owner; the command ends with exit code 
  └ Replaced             another daemon has taken over: this one ends, and writes and sends nothing any more
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 
@@ -79,12 +80,13 @@ class Misconfigured(TeamError):
     """The owner has to change something. The text says what to type.
 
     `of`: "task": only this one task waits for it, e.g. its request is not taken by the model's vendor, or its goal's
-    branch is in disorder; empty: whatever needs it.
+    branch is in disorder; empty: whatever needs it. `wrong`: of a file, keys that are wrong, and what to write there.
     """
 
-    def __init__(self, text: str = "", of: Literal["", "task"] = "") -> None:
+    def __init__(self, text: str = "", of: Literal["", "task"] = "", wrong: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(text)
         self.of = of
+        self.wrong = wrong
 
 
 class Replaced(TeamError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 import time
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -93,9 +94,11 @@ Listed = tuple[Stamp | None, list[str], frozenset[str]]  # a folder: all names i
 class TaskStore:
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._folders = {state: str(home.tasks(state)) for state in State}
         # a home of years has thousands of files, and looks often
         self._understood: dict[tuple[State, str], tuple[Stamp, Filed]] = {}
         self._listed: dict[State, Listed] = {}
+        self._surveying = threading.Lock()  # the board asks from several threads: what one reads none reads again
 
     def names(self) -> dict[State, list[str]]:
         """The ids in each folder, without reading the files."""
@@ -117,20 +120,21 @@ class TaskStore:
             for state, ids in expected.items()
         }
         found = [(state, id_) for state in FOLDERS for id_ in sorted(there[state] - resting.get(state, frozenset()))]
-        self._understood = {key: self._understood[key] for key in found if key in self._understood}
-        return Survey(tuple(self.read(state, id_) for state, id_ in found), resting)
+        with self._surveying:
+            self._understood = {key: self._understood[key] for key in found if key in self._understood}
+            return Survey(tuple(self.read(state, id_) for state, id_ in found), resting)
 
     def find(self, id_: str) -> list[State]:
         """The folders that hold the task: none, one, or (after a copy by the owner) several."""
         return [state for state in FOLDERS if os.path.lexists(self._path(state, id_))]
 
     def read(self, state: State, id_: str) -> Filed:
-        path = self._path(state, id_)
+        path = f"{self._folders[state]}/{id_}.md"
         stamp = _stamp(path)  # before it is read: what changes in between is seen the next time
         kept = self._understood.get((state, id_))
         if kept and kept[0] == stamp:
             return kept[1]
-        filed = self._read(state, id_, path)
+        filed = self._read(state, id_, Path(path))
         if stamp and isinstance(filed.spec, TaskSpec):
             self._understood[state, id_] = stamp, filed
         return filed
@@ -209,10 +213,10 @@ class TaskStore:
         return ids
 
 
-def _stamp(path: Path) -> Stamp | None:
+def _stamp(path: Path | str) -> Stamp | None:
     """Mark that differs when the file does. None: it is young, and may still change within one tick of its clock."""
     try:
-        info = path.lstat()
+        info = os.lstat(path)
     except OSError:
         return None
     is_young = time.time() - info.st_ctime < YOUNG

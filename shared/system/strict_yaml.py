@@ -54,14 +54,18 @@ class Document:
         try:
             value: T = _form(kind).validate_python(self.value)
         except pydantic.ValidationError as error:
-            found = explained(wanted, error.errors(include_url=False))
-            raise Misconfigured("; ".join(self._named(*one) for one in islice(found, MOST_TOLD))) from None
+            found = list(islice(explained(wanted, error.errors(include_url=False)), MOST_TOLD))
+            told = "; ".join(self._named(*one) for one in found)
+            raise Misconfigured(told, wrong=[(_dotted(place), reason) for place, reason in found]) from None
         return value
 
     def _named(self, place: Path, reason: str) -> str:
         known = next(place[:n] for n in range(len(place), -1, -1) if place[:n] in self.lines or n == 0)
-        key = ".".join(str(part) for part in place) or "(the whole file)"
-        return f"{self.name}:{self.lines.get(known, 1)}: {key}: {reason}"
+        return f"{self.name}:{self.lines.get(known, 1)}: {_dotted(place) or '(the whole file)'}: {reason}"
+
+
+def _dotted(place: Path) -> str:
+    return ".".join(map(str, place))
 
 
 def parse(text: str, name: str, first_line: int = 1) -> Document:

@@ -6,11 +6,10 @@ import json
 import re
 import socket
 import sqlite3
-import threading
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -24,14 +23,11 @@ from bench.openapi import description
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.store.database import SCHEMA, Database, statements
-from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.rights import RULINGS, SCOPES, Role, may
 from sisimpur.web.api.base.sign_in import BoardKeys
-from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.server import board as board_command
-from sisimpur.web.api.server import server_of
 from sisimpur.web.api.yielding_connection import MOST
+from tests.journey.board_process import in_thread
 from tests.journey.gated import FILES, ID, VISION
 from tests.journey.stage import Stage
 from tests.journey.test_board import HERE, Browser, link, run, signed_in, stranger
@@ -42,25 +38,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     return Stage(tmp_path_factory.mktemp("home"), "http://127.0.0.1:1").set_up(VISION, FILES)
 
 
-@contextmanager
-def board(stage: Stage) -> Iterator[int]:
-    """The real server, on a port of its own."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        server = server_of(make_app(BoardHome(stage.home.root, stage.clock), BoardPlace(port)))
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            yield port
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
 @pytest.mark.parametrize("many", [MOST + 19, 200, 1_000])
 @pytest.mark.parametrize("begin", ["", "GET / HTTP/1.1\r\nhost: x", "POST /api/v1/session"])
 def test_who_connects_and_says_nothing_keeps_nobody_out(home: Stage, begin: str, many: int) -> None:
-    with board(home) as port, ExitStack() as stack:
+    with in_thread(home) as port, ExitStack() as stack:
         head = f"HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\norigin: http://127.0.0.1:{port}\r\ncontent-length: 99\r\n\r\n{{"
         for _ in range(many):
             line = stack.enter_context(socket.create_connection(("127.0.0.1", port)))

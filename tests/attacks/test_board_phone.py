@@ -6,9 +6,8 @@ import re
 import socket
 import ssl
 import subprocess
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,13 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.config.settings_board import BoardFile, BoardTls
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.place import COOKIE, BoardPlace, place_of
+from sisimpur.web.api.base.place import COOKIE, place_of
 from sisimpur.web.api.base.rights import Role
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.server import board as board_command
-from sisimpur.web.api.server import drawn, server_of
+from sisimpur.web.api.server import drawn
+from tests.journey.board_process import in_thread
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 from tests.journey.test_board import HERE, PORT, link, stranger
@@ -272,27 +272,11 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> BoardTls:
     return tls
 
 
-@contextmanager
-def served(stage: Stage, tls: BoardTls) -> Iterator[int]:
-    """The real server, on a port of its own, by its own name."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        place = BoardPlace(port, (f"{NAME}:{port}",), has_tls=True)
-        server = server_of(make_app(BoardHome(stage.home.root, stage.clock), place), tls)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            yield port
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
 def test_with_a_certificate_it_speaks_tls_and_nothing_else_and_keeps_a_cookie(
     home: Stage, certificate: BoardTls
 ) -> None:
     trusted = ssl.create_default_context(cafile=certificate.cert)
-    with served(home, certificate) as port:
+    with in_thread(home, certificate, NAME) as port:
         own = f"https://{NAME}:{port}"
         about: dict[str, Any] = {"extensions": {"sni_hostname": NAME}}
         with httpx2.Client(verify=trusted, trust_env=False, timeout=20) as http:
@@ -316,7 +300,7 @@ def test_who_connects_and_never_shakes_hands_keeps_nobody_out(
     home: Stage, certificate: BoardTls, many: int, begin: bytes
 ) -> None:
     trusted = ssl.create_default_context(cafile=certificate.cert)
-    with served(home, certificate) as port, ExitStack() as stack:
+    with in_thread(home, certificate, NAME) as port, ExitStack() as stack:
         for _ in range(many):
             line = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
             line.sendall(begin)

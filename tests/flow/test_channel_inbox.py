@@ -73,6 +73,7 @@ def test_a_yes_is_asked_once_more_with_what_he_has_to_know_and_then_merged(waiti
         pytest.param("/approve 0123456789ab", OWNER, {}, id="another commit"),
         pytest.param("/approve 20261119-07 {commit}", OWNER, {}, id="another task"),
         pytest.param("/approve", OWNER, {}, id="a first yes twice"),
+        pytest.param("", OWNER, {}, id="a picture without words"),
     ],
 )
 def test_nothing_else_merges_it(waiting: Waiting, text: str, author: str, more: dict[str, object]) -> None:
@@ -181,6 +182,17 @@ def test_a_plan_is_not_dropped_whole_but_task_by_task(planned: Waiting, text: st
     assert "a plan is approved whole" in says(planned, text)
     assert "out of the queue" in says(planned, f"/cancel {TASK} not now")
     assert sorted(planned[0].states().values()) == ["backlog", "failed"]
+
+
+def test_one_task_of_a_plan_begins_by_a_word_that_names_it(planned: Waiting) -> None:
+    assert "a plan is approved whole" in says(planned, "/unblock"), "it names none"
+    assert f"{TASK}: begins without (plan)" in says(planned, f"/unblock {TASK} the rest can wait")
+    assert sorted(planned[0].states().values()) == ["backlog", "in_review"]
+    assert "waits for no other task" in says(planned, f"/unblock {TASK} once more")
+    with planned[0].records() as records:
+        assert [dict(row) for row in records.db.rows("select task, without, why from waivers")] == [
+            {"task": TASK, "without": "(plan)", "why": "the rest can wait"}
+        ]
 
 
 def test_the_message_says_once_how_to_answer_there(planned: Waiting) -> None:

@@ -16,6 +16,13 @@ from typing import Any
 
 import httpx2
 
+from sisimpur.shared.config.settings_board import BoardTls
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.place import BoardPlace
+from sisimpur.web.api.board_app import make_app
+from sisimpur.web.api.server import server_of
+from tests.journey.stage import Stage
+
 ROOT = Path(__file__).parents[2]
 LONGEST = 30.0  # seconds; a busy machine is slow
 
@@ -45,6 +52,22 @@ def served(home: Path, port: int = 0) -> Iterator[BoardProcess]:
             yield BoardProcess(f"http://127.0.0.1:{port}", link, process)
         finally:
             process.kill()
+
+
+@contextmanager
+def in_thread(stage: Stage, tls: BoardTls | None = None, name: str = "") -> Iterator[int]:
+    """The real server, in this process, on a port of its own: on this machine, or by a name of its own over TLS."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        place = BoardPlace(port, (f"{name}:{port}",), has_tls=True) if tls else BoardPlace(port)
+        server = server_of(make_app(BoardHome(stage.home.root, stage.clock), place), tls or BoardTls())
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            yield port
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def key_of(board: BoardProcess) -> dict[str, str]:

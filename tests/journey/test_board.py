@@ -89,12 +89,12 @@ def signed_in(stage: Stage) -> Browser:
     return page
 
 
-def run(root: Path) -> Stage:
+def run(root: Path, settings: str = "X = 2\n") -> Stage:
     """A day that ended with a change that waits for its owner."""
     files = ("app.py", "tests/test_app.py", "settings.py")
     answers = [reads(), plans(task(SUM, title=TITLE, files=files)), CODES, APPROVES]
     with ScriptedModel(answers) as model:
-        day = Stage(root, model.url, Coder({**GOOD, "settings.py": "X = 2\n"}), suite).set_up(VISION, FILES)
+        day = Stage(root, model.url, Coder({**GOOD, "settings.py": settings}), suite).set_up(VISION, FILES)
         assert day.run_day() == []
     return day
 

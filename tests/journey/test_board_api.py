@@ -15,9 +15,13 @@ from sisimpur.cli.record.trace import trace
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.memory import memory, research
 from sisimpur.cli.views.show import show
+from sisimpur.shared.config.reference import ON_PAGES
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.system import lock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from sisimpur.web.api.acting.order_bodies import LONGEST_FILE
+from sisimpur.web.api.reading.readers import MOST_LINES
 from sisimpur.web.api.reading.team_readers import ROLES
 from tests.journey.gated import FILES, ID, SUM, VISION
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, reads
@@ -234,12 +238,105 @@ def test_settings_are_shown_with_their_meanings_and_without_secrets(parked: Stag
     wrong = page.read("settings")
     (parked.home.config / "board.yaml").unlink()
     assert ["ports: unknown key" in one for one in wrong["errors"]] == [True]
-    for method in ("put", "post", "delete"):
-        answer = page.http.request(method, "/api/v1/settings", headers={"authorization": f"Bearer {page.token}"})
-        assert answer.status_code == 405, "nothing of them is written from here"
+    with_form = [(file, one["key"]) for file in files.values() for one in file["fields"] if one["form"]]
+    assert {file["file"] for file, _ in with_form} == set(ON_PAGES) and all(file["digest"] for file, _ in with_form)
+    assert {key for _, key in with_form} & {"coder.model", "engine.launcher", "engine.python", "events.file"} == set()
+
+
+def test_of_a_long_list_the_status_tells_the_first_lines_and_how_many_more(empty: Stage) -> None:
+    for number in range(MOST_LINES + 7):
+        (empty.home.tasks(State.BACKLOG) / f"own-{number:03}.md").write_text(TASK)
+    page = signed_in(empty)
+    found = page.read("status")
+    assert (len(found["ready"]), found["more"]) == (MOST_LINES, {"ready": 7})
+    assert found["tasks"]["backlog"] == MOST_LINES + 7
+    packed = page.get("/api/v1/status", **{"accept-encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip" and packed.json()["ready"] == found["ready"]
+    assert "content-encoding" not in page.get("/health").headers, "what is short goes as it is"
+
+
+def put_settings(page: Browser, values: dict[str, object], file: str = "policy", **more: object) -> Any:
+    name = f"config/{file}.yaml"
+    (seen,) = [one for one in page.read("settings")["files"] if one["file"] == name]
+    headers = {"authorization": f"Bearer {page.token}", "if-match": f'"{seen["digest"]}"'}
+    headers = {key: value for key, value in {**headers, **more.pop("headers", {})}.items() if value}  # type: ignore[dict-item]
+    return page.http.put("/api/v1/settings", json={"file": name, "values": values, **more}, headers=headers)
+
+
+def test_settings_are_changed_where_they_lie_and_count_at_once(empty: Stage) -> None:
+    page, path = signed_in(empty), empty.home.config / "policy.yaml"
+    before = path.read_text()
+    values = {"capacity.depth": 2, "talk.days": 7, "qa.independent": "off", "merge.write_tests": False}
+    said = put_settings(page, values, confirmed=True)
+    assert said.status_code == 200, said.text
+    now = next(one for one in page.read("settings")["files"] if one["file"] == "config/policy.yaml")
+    assert (now["values"]["capacity"]["depth"], now["values"]["talk"]["days"]) == (2, 7)
+    assert (now["values"]["qa"]["independent"], now["values"]["merge"]["write_tests"]) == ("off", False)
+    assert now["digest"] == said.json()["digest"] and now["digest"] == sha256_of(path.read_text())
+    assert [one for one in before.splitlines() if one.startswith("#")] == [
+        one for one in path.read_text().splitlines() if one.startswith("#")
+    ], "what the owner wrote beside it stays"
+    assert file_rows(page) == [("config/policy.yaml", "board")]
+    assert put_settings(page, {"phases.research": None, "time_zone": "Asia/Dhaka"}, "schedules").status_code == 200
+    assert "time_zone: Asia/Dhaka" in (empty.home.config / "schedules.yaml").read_text()
+
+
+def test_a_setting_that_cannot_be_is_told_by_its_key_and_nothing_is_written(empty: Stage) -> None:
+    page, path = signed_in(empty), empty.home.config / "policy.yaml"
+    before = path.read_text()
+    wrong = put_settings(page, {"capacity.depth": 99, "log.level": "loud", "talk.days": "many"})
+    assert wrong.status_code == 422
+    assert wrong.json()["errors"] == [
+        {"at": "capacity.depth", "says": "write a whole number from 1 to 10"},
+        {"at": "talk.days", "says": "write a whole number from 0 to 3650"},
+        {"at": "log.level", "says": "write one of: debug, info, warning, error"},
+    ]
+    order = put_settings(page, {"budget.task": "999"}, confirmed=True)
+    assert order.json()["errors"] == [{"at": "budget", "says": "task <= day <= month must hold"}]
+    assert put_settings(page, {"budget.day": 50}).status_code == 422, "nobody said that it is meant"
+    assert put_settings(page, {"talk.days": 1}, headers={"if-match": ""}).status_code == 428
+    stale = put_settings(page, {"talk.days": 1}, headers={"if-match": '"old"'})
+    assert stale.status_code == 412 and stale.json()["now"]["values"]["talk"]["days"] == 30
+    assert path.read_text() == before and file_rows(page) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [
+        ("agents", "engine.launcher"),
+        ("agents", "engine.python"),
+        ("agents", "coder.model"),
+        ("policy", "events.file"),
+        ("policy", "research.recorded"),
+        ("policy", "discord.channel"),
+        ("policy", "capacity"),
+        ("policy", ""),
+        ("board", "port"),
+        ("targets/site", "minutes"),
+        ("../.state/x", "a"),
+    ],
+)
+def test_what_becomes_a_command_a_path_or_a_name_is_not_changed_from_here(empty: Stage, file: str, key: str) -> None:
+    page = signed_in(empty)
+    before = {path: path.read_bytes() for path in empty.home.config.rglob("*.yaml")}
+    headers = {"authorization": f"Bearer {page.token}", "if-match": '"x"'}
+    body = {"file": f"config/{file}.yaml", "values": {key: "warm"}, "confirmed": True}
+    assert page.http.put("/api/v1/settings", json=body, headers=headers).status_code == 404
+    assert {path: path.read_bytes() for path in empty.home.config.rglob("*.yaml")} == before
 
 
 # --- orders --------------------------------------------------------------------------------------------------
+
+
+def test_a_last_line_without_its_end_is_marked_wherever_the_change_is_shown(tmp_path: Path) -> None:
+    """Else a file of which only that changed goes and comes with the same words."""
+    day = run(tmp_path, settings="X = 1")
+    lines = signed_in(day).read(f"tasks/{ID}/diff")["lines"]
+    marked = lines[lines.index("-X = 1") :][:3]
+    assert marked == ["-X = 1", "+X = 1", "\\ No newline at end of file"]
+    with redirect_stdout(StringIO()) as out:
+        show(Arguments("show", day.home.root, id=ID))
+    assert "\n".join(marked) in out.getvalue()
 
 
 def test_comments_on_lines_are_the_coders_correction(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_nothing_but_a_commit_or_the_task_stands_behind_an_approval(text: str, b
 
 
 @pytest.mark.parametrize(
-    ("word", "named"), list(product(["approve", "retry", "reject", "cancel", "retest"], [False, True]))
+    ("word", "named"), list(product(["approve", "retry", "reject", "cancel", "retest", "unblock"], [False, True]))
 )
 def test_where_several_tasks_wait_the_one_that_is_meant_is_named(word: str, named: bool) -> None:
     found = answer_in(comment(f"/{word} 20261120-02" if named else f"/{word}"), TWO)

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.board_process import served
 from tests.journey.gated import ID
@@ -83,3 +85,14 @@ def test_by_keys_alone_a_line_is_chosen_and_spoken_of_side_by_side(browser: Brow
         expect(page.locator("form.comment")).to_have_count(0)  # a mouse marks words
         with day.records() as records:
             assert records.gates.rulings(ID) == []
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP])
+def test_a_last_line_without_its_end_says_so(browser: Browser, tmp_path: Path, size: tuple[int, int]) -> None:
+    from playwright.sync_api import expect
+
+    day = run(tmp_path, settings="X = 1")
+    with served(day.home.root) as board, opened(browser, board.link, size) as page:
+        page.get_by_role("link", name=TITLE).click()
+        expect(page.locator(".line.plus", has_text="X = 1")).to_have_text("X = 1\\ No newline at end of file")
+        expect(page.locator(".line.minus", has_text="X = 1")).to_have_text("X = 1")

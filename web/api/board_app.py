@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from fastapi import Response
+from fastapi.middleware.gzip import GZipMiddleware
 
 from sisimpur.web.api.access_routes import AccessRoutes
 from sisimpur.web.api.acting.acting_routes import BoardActions
@@ -18,6 +19,8 @@ from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.sign_in import BoardKeys, SignedIn
 from sisimpur.web.api.page_files import PageFiles
 from sisimpur.web.api.reading.reading_routes import news_route, reading_routes, watching_routes
+
+WORTH_PACKING = 2_000  # bytes
 
 
 def make_app(home: BoardHome, place: BoardPlace) -> BoardGuard:
@@ -45,6 +48,7 @@ def make_api(home: BoardHome, failures: Failures) -> BoardApi:
         responses=PROBLEMS,
         max_body_size=LONGEST_BODY,  # of a body that does not say how long it is
     )
+    app.add_middleware(GZipMiddleware, minimum_size=WORTH_PACKING)  # no answer holds a key that its length could tell
     actions = BoardActions(home, threading.Lock())
     files = FileRoutes(home, actions)
     for routes in (

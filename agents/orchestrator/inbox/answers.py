@@ -22,7 +22,7 @@ from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
 SHORTEST = 4  # letters of a signature
-Word = Literal["approve", "reject", "retry", "cancel", "retest"]
+Word = Literal["approve", "reject", "retry", "cancel", "retest", "unblock"]
 
 
 LONGEST_ANSWER = 1_000  # characters
@@ -226,6 +226,15 @@ class PlanAnswers:
         for card in waiting:
             self.tasks.move(card.id, State.BACKLOG, "cancel", why)
         return f"{_told(waiting, 'dropped')}; the goals are planned anew"
+
+    def unblock(self, task: str, why: str) -> str:
+        """Let one begin without those that it waits for. Misconfigured: it waits for none."""
+        board = self.board()
+        if task not in board.by_id:
+            raise Misconfigured(f"{task} is gone: to have it done, put its file back into tasks/backlog/")
+        without = begins_without(board.by_id[task], board)
+        self.waivers.keep(task, without, why, self.tasks.clock.now())
+        return f"begins without {', '.join(without)}"
 
     def _of(self, seen: str) -> tuple[Card, ...]:
         board = self.board()

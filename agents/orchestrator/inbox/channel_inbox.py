@@ -112,7 +112,9 @@ class ChannelInbox:
             return told
         planned = {one.id for one in self.plans.waiting()}
         waiting = (*self._waiting(), *([THE_PLAN] if planned else []))
-        may_be_named = planned | self._journal.places()[State.FAILED]  # a task that failed may be tried again
+        places, is_unblock = self._journal.places(), message.text.casefold().split()[:1] == ["/unblock"]
+        begins = places[State.BACKLOG] if is_unblock else frozenset()  # without what it waits for
+        may_be_named = planned | places[State.FAILED] | begins  # a task that failed may be tried again
         named = tuple(id_ for id_ in message.text.split()[1:2] if id_ in may_be_named)
         said = Comment(message.id, message.author, message.text, message.at, edited=message.edited)
         heard = answer_in(said, Channel((*waiting, *named)))
@@ -149,6 +151,8 @@ class ChannelInbox:
             if answer.word == "retest":
                 self.answers.retest(known.id, state)
                 return "its tests are run again"
+            if answer.word == "unblock":
+                return self.plans.unblock(known.id, answer.why)
             meaning = MEANINGS[answer.word]
             if answer.word == "retry":
                 self.answers.require_again(known.id, state)

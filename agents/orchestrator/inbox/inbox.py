@@ -111,6 +111,8 @@ class Inbox:
             if answer.word == "retest":
                 self.answers.retest(known.id, state)
                 return "its tests are run again"
+            if answer.word == "unblock":
+                return "it has begun already, and waits for no other task"
             meaning = MEANINGS[answer.word]
             if pull.state == "open" and state is not meaning.target:
                 if self.answers.move(known.id, state, answer.word, answer.why) is State.IN_REVIEW:
@@ -146,11 +148,19 @@ class Inbox:
 # it was written is nobody's word.
 
 ORDER = re.compile(r"/[ \t]*(\w+)(?![\w/])(.*)", re.DOTALL)  # `/usr/bin` is a path
-WITHIN = re.compile(r"^[ \t]*/(?:approve|reject|cancel|retry|answer|retest)(?![\w/])", re.MULTILINE | re.IGNORECASE)
+WITHIN = re.compile(
+    r"^[ \t]*/(?:approve|reject|cancel|retry|answer|retest|unblock)(?![\w/])", re.MULTILINE | re.IGNORECASE
+)
 OVER = re.compile(r"(?:--)?over[ \t]+[`'\"#]*(\d+|(?=\w*\d)[0-9a-f]+|[0-9a-f]{7,})\b[`'\".,:;]*\s*", re.IGNORECASE)
 COMMIT = re.compile(r"`?([0-9a-f]{7,40})`?", re.IGNORECASE)
 OUR_ID = re.compile(r"\d{8}-[a-z]?\d+")  # as a plan gives them; an owner's own may be any word
-WITH_WORDS: dict[str, Word] = {"retry": "retry", "answer": "retry", "reject": "reject", "cancel": "cancel"}
+WITH_WORDS: dict[str, Word] = {
+    "retry": "retry",
+    "answer": "retry",
+    "reject": "reject",
+    "cancel": "cancel",
+    "unblock": "unblock",
+}
 LONGEST, SHOWN = 4_000, 80  # characters of one answer, and of what is asked back about
 
 

@@ -1,4 +1,4 @@
-"""Addresses of the owner's own files: VISION.md, ROADMAP.md, tasks in backlog; read, looked at beforehand, written."""
+"""Addresses of the owner's own files: VISION.md, ROADMAP.md, settings, tasks in backlog; read, previewed, written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Response
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from sisimpur.agents.orchestrator.roadmap.roadmap import LATER
@@ -16,15 +17,19 @@ from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.views.vision import vision_facts
 from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.config.reference import FILES, GRAVE, ON_PAGES, setting_rows
+from sisimpur.shared.config.setting_edit import changed
 from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.system.markdown import outline
+from sisimpur.shared.system.strict_yaml import parse
 from sisimpur.web.api.acting.acting_routes import BoardActions, Key, Seen
-from sisimpur.web.api.acting.order_bodies import MoveBody, NewTaskBody, PreviewBody, TaskBody, VisionBody
+from sisimpur.web.api.acting.order_bodies import MoveBody, NewTaskBody, PreviewBody, SettingsBody, TaskBody, VisionBody
 from sisimpur.web.api.acting.owners_files import (
     OwnersFile,
     add_task,
     require_task,
     roadmap_file,
+    setting_file,
     task_file,
     vision_file,
 )
@@ -50,6 +55,7 @@ class FileRoutes:
         routes.add_api_route("/vision/preview", self.preview, methods=["POST"])
         routes.add_api_route("/roadmap/file", self.roadmap)
         routes.add_api_route("/roadmap/goals", self.move_goal, methods=["PUT"])
+        routes.add_api_route("/settings", self.change_settings, methods=["PUT"])
         routes.add_api_route("/tasks", self.create, methods=["POST"], status_code=201)
         routes.add_api_route("/tasks/{id}/file", self.task)
         routes.add_api_route("/tasks/{id}/file", self.write_task, methods=["PUT"])
@@ -95,6 +101,17 @@ class FileRoutes:
             return found
 
         return self._write(_roadmap, with_it_moved, seen)
+
+    def change_settings(self, body: SettingsBody, seen: Seen = "") -> Response:
+        """Write values into a file of settings. `If-Match`: its digest as it was read, in quotes."""
+        if body.file not in ON_PAGES:
+            raise HTTPException(404, f"no setting of {body.file} is changed from here; use an editor")
+        forms = {row.key for row in setting_rows(FILES[body.file]) if row.form}
+        if unknown := sorted(set(body.values) - forms):
+            raise HTTPException(404, f"{unknown[0]} is not changed from here; use an editor")
+        if not body.confirmed and any(key.startswith(GRAVE) for key in body.values):
+            raise HTTPException(422, "this decides what is spent and merged: say that it is meant (confirmed)")
+        return self._write(_settings(body.file), lambda _, text: changed(text, body.file, body.values), seen)
 
     def task(self, id: str) -> Response:  # noqa: A002
         """The task's file. The ETag is its digest."""
@@ -152,8 +169,10 @@ class FileRoutes:
         about = {"digest": file.tag.strip('"'), "is_whole": file.is_shown_whole(records), "problem": why_not}
         return self.home.told({**about, **read}, records, text=file.text)
 
-    def _unreadable(self, why: Exception) -> Response:
-        return problem_answer(422, pasteable(str(why), self.home.root))
+    def _unreadable(self, why: Refused | Misconfigured) -> Response:
+        wrong = why.wrong if isinstance(why, Misconfigured) else ()
+        errors = {"errors": [{"at": key, "says": reason} for key, reason in wrong]} if wrong else {}
+        return problem_answer(422, pasteable(str(why), self.home.root), **errors)
 
 
 def with_plain_ends(text: str) -> str:
@@ -163,6 +182,14 @@ def with_plain_ends(text: str) -> str:
 
 def _vision(records: Records) -> tuple[OwnersFile, Facts]:
     return vision_file(records), lambda text: vision_facts(records, text)
+
+
+def _settings(name: str) -> Find:
+    def facts(text: str) -> Mapping[str, Any]:
+        read: BaseModel = parse(text, name).as_type(FILES[name])
+        return {"file": name, "values": read.model_dump(mode="json")}
+
+    return lambda records: (setting_file(records, name), facts)
 
 
 def _task(id_: str) -> Find:

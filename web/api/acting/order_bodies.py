@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
 MOST = 200
 LONGEST_WORDS = 1_000
@@ -102,6 +102,20 @@ class WhyBody(OrderBody):
 
 class VisionBody(OrderBody):
     text: Annotated[str, Field(max_length=LONGEST_FILE)]
+
+
+SettingKey = Annotated[str, Field(max_length=MOST)]
+Written = (
+    StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=MOST, pattern=r"^[^\r\n]*$")] | None
+)
+
+
+class SettingsBody(OrderBody):
+    """`values`: by their keys; null: as if it were not there. `confirmed`: it was asked whether it is meant."""
+
+    file: Annotated[str, Field(max_length=MOST)]
+    values: Annotated[dict[SettingKey, Written], Field(min_length=1, max_length=MOST)]
+    confirmed: bool = False
 
 
 class MoveBody(OrderBody):

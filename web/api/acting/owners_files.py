@@ -1,4 +1,4 @@
-"""Files of the owner's that the board reads and writes as an editor would: VISION.md, ROADMAP.md, and tasks in backlog.
+"""Files of the owner's that the board reads and writes as an editor would: VISION.md, ROADMAP.md, settings, tasks.
 
 Who writes says which text he has seen; another one is told what is there. The audit has its row before the file is.
 """
@@ -77,6 +77,17 @@ def roadmap_file(records: Records) -> OwnersFile:
         return True
 
     return OwnersFile(path.name, read_text(path), write)
+
+
+def setting_file(records: Records, name: str) -> OwnersFile:
+    """One of those that pages may change, e.g. `config/policy.yaml`."""
+    path = records.home.root / name
+
+    def write(new: str) -> bool:
+        write_text(path, new)
+        return True
+
+    return OwnersFile(name, read_text(path), write)
 
 
 def task_file(records: Records, id_: str, state: State) -> OwnersFile:

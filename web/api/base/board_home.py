@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.config_watch import config_stamps
 from sisimpur.cli.wiring.records import Records, open_records, require_home
+from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.outgoing import Outgoing, each_text
 from sisimpur.shared.system.paths import Home, stamp
@@ -43,6 +44,10 @@ class BoardHome:
     _kept: list[KeptRecords] = field(default_factory=list, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
 
+    @cached_property
+    def _store(self) -> TaskStore:
+        return TaskStore(Home(self.root))
+
     @contextmanager
     def open(self, looking: bool = True) -> Iterator[Records]:
         home = Home(self.root)
@@ -70,6 +75,7 @@ class BoardHome:
     def _opened(self, marks: Marks, looking: bool) -> KeptRecords:
         with ExitStack() as closing:
             records = closing.enter_context(open_records(self.root, clock=self.clock, looking=looking))
+            vars(records)["store"] = self._store  # one memory of files for all: ten thousand are not read again by each
             return KeptRecords(records, marks, closing.pop_all())
 
     def _put_back(self, one: KeptRecords) -> None:

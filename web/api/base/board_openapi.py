@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from sisimpur.web.api.base.guard import PROBLEM
+from sisimpur.web.api.base.place import COOKIE
 
 WRONG = {
     "type": "object",
@@ -36,8 +37,9 @@ class BoardApi(FastAPI):
         if self.openapi_schema is None:
             found = super().openapi()
             key = {"type": "http", "scheme": "bearer", "description": "From a link: `sisimpur board --link`"}
-            found.setdefault("components", {})["securitySchemes"] = {"key": key}
-            found["security"] = [{"key": []}]
+            session = {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "A browser's, over TLS"}
+            found.setdefault("components", {})["securitySchemes"] = {"key": key, "session": session}
+            found["security"] = [{"key": []}, {"session": []}]
             for path, method in FREE:
                 found["paths"][path][method]["security"] = []
             for one in (one for methods in found["paths"].values() for said in methods.values() for one in _seen(said)):

@@ -21,6 +21,15 @@ from sisimpur.shared.record.metrics_reader import MetricDays
 Reader = Callable[[Records], Any]
 WAITS = ("answers", "asked", "stuck", "unreadable")  # of the status
 MOST_ENDED = 50  # pull requests
+MOST_LINES = 50  # of one list of the status: ten thousand would take a phone some seconds
+
+
+def status(records: Records) -> dict[str, Any]:
+    """What `status` tells, of each list the first lines. `more`: of which there are how many more."""
+    facts = status_facts(records)
+    more = {name: len(lines) - MOST_LINES for name, lines in facts.items() if isinstance(lines, list)}
+    more = {name: count for name, count in more.items() if count > 0}
+    return {name: lines[:MOST_LINES] if name in more else lines for name, lines in facts.items()} | {"more": more}
 
 
 def waiting(records: Records) -> dict[str, Any]:
@@ -58,7 +67,7 @@ def metrics(records: Records) -> list[Mapping[str, object]]:
 
 
 READERS: Mapping[str, Reader] = {
-    "status": status_facts,
+    "status": status,
     "waiting": waiting,
     "roadmap": roadmap,
     "goals": goals,
@@ -78,7 +87,7 @@ def tasks(records: Records, wanted: Mapping[str, str], after: str, most: int) ->
     ids = sorted((id_ for at, names in folders if state in ("", at) for id_ in names), reverse=True)
     ids = [id_ for id_ in ids if not after or id_ < after]
     shown = frozenset(ids if goal else ids[: most + 1])
-    rows = {row["id"]: row for row in task_rows(records.snapshot(shown), records) if goal in ("", row["goal"])}
+    rows = {row["id"]: row for row in task_rows(records.snapshot(shown), records, shown) if goal in ("", row["goal"])}
     if goal:
         ids = [id_ for id_ in ids if id_ in rows]
     return [rows[id_] for id_ in ids[:most] if id_ in rows], ids[most - 1] if len(ids) > most else ""

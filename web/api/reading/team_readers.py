@@ -15,11 +15,12 @@ from sisimpur.cli.views.memory import research_rows
 from sisimpur.cli.views.show import call_facts, numbered
 from sisimpur.cli.views.status import status_facts
 from sisimpur.cli.wiring.records import Records
-from sisimpur.shared.config.reference import FILES, setting_rows
+from sisimpur.shared.config.reference import FILES, GRAVE, ON_PAGES, SettingRow, setting_rows
 from sisimpur.shared.config.settings import SECRETS, faults, load_board
 from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.naming import VERSION
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.model.work import DailyPlan
 from sisimpur.shared.money.token_budget import as_dollars
 from sisimpur.shared.record.conversations import Conversations
@@ -110,7 +111,8 @@ def settings(records: Records) -> dict[str, Any]:
         "files": [
             {
                 "file": name,
-                "fields": [asdict(row) for row in setting_rows(model)],
+                "digest": sha256_of(read_text(records.home.root / name)) if name in ON_PAGES else "",
+                "fields": [_field(name, row) for row in setting_rows(model)],
                 "values": values[name].model_dump(mode="json") if name in values else None,
             }
             for name, model in FILES.items()
@@ -118,6 +120,11 @@ def settings(records: Records) -> dict[str, Any]:
         "secrets": [{"name": name, "is_set": bool(known.secrets.get(name))} for name in SECRETS],
         "errors": wrong,
     }
+
+
+def _field(file: str, row: SettingRow) -> dict[str, Any]:
+    """`form`: null: it is not changed from here; `grave`: it has to be said twice."""
+    return {**asdict(row), "form": row.form if file in ON_PAGES else None, "grave": row.key.startswith(GRAVE)}
 
 
 def system(records: Records) -> dict[str, Any]:

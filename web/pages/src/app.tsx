@@ -118,7 +118,7 @@ function Frame(): ReactNode {
 function Header({ place }: { place: string }): ReactNode {
   const { data } = useRead<Status>("status");
   const status = data?.value;
-  const waits = status ? status.answers.length + status.asked.length : 0;
+  const waits = status ? status.answers.length + status.asked.length + (status.more.answers ?? 0) : 0;
   useEffect(() => {
     document.title = waits ? `(${waits}) sisimpur` : "sisimpur";
   }, [waits]);

@@ -17,7 +17,7 @@ export interface Answer<T> {
 export class Problem extends Error {
   constructor(
     readonly status: number,
-    readonly value: { title?: string },
+    readonly value: { title?: string; errors?: { at: string; says: string }[] },
   ) {
     super(value.title ?? "");
   }

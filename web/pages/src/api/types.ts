@@ -82,6 +82,7 @@ export interface Status {
   unreadable: string[];
   guards: string[];
   hooks: string[];
+  more: Partial<Record<string, number>>; // of which lists there are how many more lines
 }
 
 export interface TaskRow {

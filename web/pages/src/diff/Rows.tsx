@@ -105,7 +105,7 @@ const Section = memo(function Section({ rows, isShown, missing, isSplit, task, s
     <div className="section" style={{ containIntrinsicHeight: `auto ${rows.length * ROW}rem` }}>
       {rows.map((pair, at) => (
         <Fragment key={at}>
-          {isSplit && pair[0]?.kind !== "hunk" && pair[0]?.kind !== "note" ? (
+          {isSplit && pair[0]?.kind !== "hunk" ? (
             <div className="pair">
               <Line row={pair[0]} side="old" missing={missing} />
               <Line row={pair[1]} side="new" missing={missing} />
@@ -127,7 +127,7 @@ function isSame(one: Sectioned, other: Sectioned): boolean {
   return one.rows.every(([left, right], at) => left === other.rows[at]?.[0] && right === other.rows[at]?.[1]);
 }
 
-const SIGNS = { plus: "+", minus: "−", same: " ", hunk: "", note: "" } as const;
+const SIGNS = { plus: "+", minus: "−", same: " ", hunk: "" } as const;
 
 function Line({ row, side, missing }: { row: Row | null; side: "old" | "new" | "both"; missing: Set<number> }): ReactNode {
   if (!row) return <div className="line empty" />;
@@ -136,6 +136,7 @@ function Line({ row, side, missing }: { row: Row | null; side: "old" | "new" | "
   return (
     <div className={`line ${row.kind}`} data-number={number ?? ""} data-sign={SIGNS[row.kind]} data-missed={isMissed ? t("no.test.runs") : undefined}>
       <Plain text={row.text} />
+      {row.isCut && <span className="cut">{t("no.newline")}</span>}
     </div>
   );
 }

@@ -1,10 +1,11 @@
 /* Lines of a patch -> files with rows, each row with its numbers. Pure. */
 
 export interface Row {
-  kind: "hunk" | "same" | "plus" | "minus" | "note";
+  kind: "hunk" | "same" | "plus" | "minus";
   old?: number;
   new?: number;
   text: string;
+  isCut?: boolean; // the file's last line, without a line end
 }
 
 export interface ChangedFile {
@@ -61,7 +62,8 @@ export function readOn(before: Parsed, lines: readonly string[]): Parsed {
       now.rows.push({ kind: "minus", old: old++, text: line.slice(1) });
       now.minus += 1;
     } else if (line.startsWith("\\")) {
-      now.rows.push({ kind: "note", text: line.slice(2) });
+      const cut = now.rows.pop();
+      if (cut) now.rows.push({ ...cut, isCut: true });
     } else if (line.startsWith(" ")) {
       now.rows.push({ kind: "same", old: old++, new: fresh++, text: line.slice(1) });
     }

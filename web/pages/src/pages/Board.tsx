@@ -1,6 +1,6 @@
 /* Five folders, five columns. To move a card is to say what moving its file says; it is asked before it is done. */
 
-import { type DragEvent, type ReactNode, useRef, useState } from "react";
+import { type DragEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { useRead } from "../api/reading";
 import { type Goal, STATES, type Status, type TaskPage, type TaskRow, type TaskState } from "../api/types";
@@ -11,8 +11,9 @@ import { Plain } from "../parts/Plain";
 import { useWho } from "../parts/who";
 import { t, tOr } from "../words/words";
 
-const ROWS = 50;
+const ROWS = 25; // of a column at a time: a phone draws them within one frame
 const WIDE = 900;
+const WAITS = /^waits for you: /; // so the board says it, with the reasons
 /** What it says to put a card of one column into another. */
 const MOVES: Partial<Record<TaskState, Partial<Record<TaskState, Ruling>>>> = {
   backlog: { failed: "cancel" },
@@ -36,7 +37,7 @@ export default function Board(): ReactNode {
   const shown = STATES.find((one) => one === query.get("state")) ?? "in_review";
   const goal = query.get("goal") ?? "";
   const facts = status.data?.value;
-  const waiting = new Set(facts?.answers.filter((one) => one.kind === "change").map((one) => one.task));
+  const drag = useCallback((task: TaskRow) => void (dragged.current = task), []);
 
   function drop(to: TaskState): void {
     const task = dragged.current;
@@ -77,7 +78,7 @@ export default function Board(): ReactNode {
       )}
       <div className="columns">
         {STATES.filter((state) => isWide || state === shown).map((state) => (
-          <Column key={state + goal} state={state} goal={goal} count={goal ? undefined : facts?.tasks[state]} waiting={waiting} move={setMove} drag={(task) => (dragged.current = task)} drop={drop} isWide={isWide} />
+          <Column key={state + goal} state={state} goal={goal} count={goal ? undefined : facts?.tasks[state]} move={setMove} drag={drag} drop={drop} isWide={isWide} />
         ))}
       </div>
       {move && <Moving key={move.task.id + move.ruling} {...move} end={() => setMove(null)} />}
@@ -89,16 +90,16 @@ interface Columned {
   state: TaskState;
   goal: string;
   count: number | undefined;
-  waiting: Set<string>;
   isWide: boolean;
   move: (move: Move) => void;
   drag: (task: TaskRow) => void;
   drop: (to: TaskState) => void;
 }
 
-function Column({ state, goal, count, waiting, isWide, move, drag, drop }: Columned): ReactNode {
+function Column({ state, goal, count, isWide, move, drag, drop }: Columned): ReactNode {
   const [pages, setPages] = useState([""]); // cursors
   const [isOver, setOver] = useState(false);
+  const more = useCallback((next: string) => setPages((before) => [...before, next]), []);
   const over = (event: DragEvent): void => {
     event.preventDefault();
     setOver(true);
@@ -120,7 +121,7 @@ function Column({ state, goal, count, waiting, isWide, move, drag, drop }: Colum
         </h2>
       )}
       {pages.map((cursor, at) => (
-        <Cards key={cursor} state={state} goal={goal} cursor={cursor} waiting={waiting} isWide={isWide} move={move} drag={drag} more={at === pages.length - 1 ? (next) => setPages([...pages, next]) : undefined} />
+        <Cards key={cursor} state={state} goal={goal} cursor={cursor} isWide={isWide} move={move} drag={drag} more={at === pages.length - 1 ? more : undefined} />
       ))}
     </section>
   );
@@ -131,14 +132,15 @@ interface Carded extends Omit<Columned, "count" | "drop"> {
   more: ((next: string) => void) | undefined;
 }
 
-function Cards({ state, goal, cursor, waiting, isWide, move, drag, more }: Carded): ReactNode {
+/** A page of them. It is drawn anew if something of it changed, and not because a page comes behind it. */
+const Cards = memo(function Cards({ state, goal, cursor, isWide, move, drag, more }: Carded): ReactNode {
   const { data, error } = useRead<TaskPage>(`tasks?limit=${ROWS}&state=${state}&goal=${encodeURIComponent(goal)}&cursor=${encodeURIComponent(cursor)}`);
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   const { tasks, next } = data.value;
   return (
     <>
       {tasks.map((one) => (
-        <Card key={one.id} one={one} waits={waiting.has(one.id)} isWide={isWide} move={move} drag={drag} />
+        <Card key={one.id} one={one} isWide={isWide} move={move} drag={drag} />
       ))}
       {!tasks.length && !cursor && <p className="soft">{t("none")}</p>}
       {next && more && (
@@ -148,12 +150,13 @@ function Cards({ state, goal, cursor, waiting, isWide, move, drag, more }: Carde
       )}
     </>
   );
-}
+});
 
-function Card({ one, waits, isWide, move, drag }: { one: TaskRow; waits: boolean } & Pick<Carded, "isWide" | "move" | "drag">): ReactNode {
+function Card({ one, isWide, move, drag }: { one: TaskRow } & Pick<Carded, "isWide" | "move" | "drag">): ReactNode {
   const id = encodeURIComponent(one.id);
   const moves = useWho().decides ? rulings(one.state, false) : [];
-  const note = waits ? one.note.replace(/^waits for you: /, "") : one.note;
+  const note = one.note.replace(WAITS, "");
+  const waits = note !== one.note;
   return (
     <article className={`item ${one.state === "failed" ? "failed" : waits || one.stuck ? "waits" : ""}`} data-row tabIndex={-1} draggable={isWide && moves.length > 0} onDragStart={() => drag(one)}>
       <p className="title" dir="auto">

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { choose, useChoice } from "../look";
 import { useRead } from "../api/reading";
 import { Lines, Part, Tag, Trouble, Waiting } from "../parts/parts";
-import { Plain } from "../parts/Plain";
+import { type File, SettingsFile } from "./SettingsFile";
 import { t } from "../words/words";
 import { Opened } from "./Talk";
 
@@ -26,12 +26,12 @@ export default function Settings(): ReactNode {
 
 interface Facts {
   target: string;
-  files: { file: string; fields: { key: string; meaning: string; default: string }[]; values: Record<string, unknown> | null }[];
+  files: File[];
   secrets: { name: string; is_set: boolean }[];
   errors: unknown[];
 }
 
-/** The files of config/, each key with what it means and what it is. They are changed where they lie. */
+/** The files of config/, each key with what it means and what it is. */
 function Configured(): ReactNode {
   const { data, error } = useRead<Facts>("settings");
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
@@ -49,21 +49,7 @@ function Configured(): ReactNode {
           <summary data-row>
             <code>{one.file}</code>
           </summary>
-          <dl className="fields">
-            {one.fields.map(({ key, meaning, default: otherwise }) => {
-              const value = valueOf(one.values, key);
-              return (
-                <div key={key}>
-                  <dt>
-                    <code>{key}</code> {value !== undefined && <code className="value">{typeof value === "string" ? value : JSON.stringify(value)}</code>}
-                  </dt>
-                  <dd>
-                    <Plain text={meaning} /> <span className="soft">{t("settings.default", { value: otherwise.replaceAll("`", "") })}</span>
-                  </dd>
-                </div>
-              );
-            })}
-          </dl>
+          <SettingsFile of={one} />
         </details>
       ))}
       <Opened title={t("secrets")}>
@@ -79,11 +65,6 @@ function Configured(): ReactNode {
       </Opened>
     </>
   );
-}
-
-/** What stands at `a.b`; nothing for a key of which there are several. */
-function valueOf(values: Record<string, unknown> | null, key: string): unknown {
-  return key.split(".").reduce<unknown>((found, step) => (found && typeof found === "object" ? (found as Record<string, unknown>)[step] : undefined), values);
 }
 
 function Choose({ name, label, of }: { name: "language" | "theme" | "keys"; label: string; of: [string, string][] }): ReactNode {

@@ -22,6 +22,7 @@ export function Today(): ReactNode {
   const titles = new Map(goals.data?.value.map((one) => [one.id, one.title]));
   const asked = byGoal(facts.asked);
   const waits = facts.answers.length + asked.length;
+  const moreWait = facts.more.answers;
   return (
     <>
       {trouble}
@@ -29,6 +30,7 @@ export function Today(): ReactNode {
       {facts.answers.map((one, at) => (
         <Pending key={one.task || at} one={one} />
       ))}
+      {moreWait ? <p className="soft">{t("and.more", { count: moreWait })}</p> : null}
       {asked.map((one) => (
         <Question key={one.goal} goal={one.goal} texts={one.texts} title={titles.get(one.goal) ?? ""} />
       ))}
@@ -36,9 +38,9 @@ export function Today(): ReactNode {
       <Part title={t("today.runs")}>{facts.runs.length ? <Runs of={facts.runs} /> : <p className="soft">{quiet(facts)}</p>}</Part>
       <MoneyToday today={facts.today} month={facts.month} />
       <LinesPart title="today.live" of={facts.deploys} />
-      <LinesPart title="today.gates" of={named(facts.at_the_gates)} />
-      <LinesPart title="today.approved" of={named(facts.approved)} />
-      <LinesPart title="today.ready" of={named(facts.ready)} />
+      <LinesPart title="today.gates" of={named(facts.at_the_gates)} more={facts.more.at_the_gates} />
+      <LinesPart title="today.approved" of={named(facts.approved)} more={facts.more.approved} />
+      <LinesPart title="today.ready" of={named(facts.ready)} more={facts.more.ready} />
       {done.data?.value.tasks.length ? (
         <Part title={t("today.done")}>
           <ul>
@@ -52,8 +54,8 @@ export function Today(): ReactNode {
           </ul>
         </Part>
       ) : null}
-      <LinesPart title="today.aside" of={named(facts.set_aside)} />
-      <LinesPart title="today.unreadable" of={facts.unreadable} />
+      <LinesPart title="today.aside" of={named(facts.set_aside)} more={facts.more.set_aside} />
+      <LinesPart title="today.unreadable" of={facts.unreadable} more={facts.more.unreadable} />
       <LinesPart title="today.notes" of={facts.guards} />
     </>
   );

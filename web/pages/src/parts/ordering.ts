@@ -9,6 +9,7 @@ import { say } from "./parts";
 
 interface Ordering {
   busy: boolean;
+  problem: Problem | null; // what the last one was refused with
   send: (name: string, body: unknown, headers?: Record<string, string>, method?: "POST" | "PUT") => Promise<boolean>;
 }
 
@@ -16,9 +17,11 @@ interface Ordering {
 export function useOrder(form: string): Ordering {
   const [busy, setBusy] = useState(false);
   const [sent, setSent] = useState(0);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const key = useMemo(newKey, [form, sent]);
   async function send(name: string, body: unknown, headers: Record<string, string> = {}, method: "POST" | "PUT" = "POST"): Promise<boolean> {
     setBusy(true);
+    setProblem(null);
     try {
       const done = await order<Partial<Done>>(name, body, { "Idempotency-Key": key, ...headers }, method);
       setSent(sent + 1);
@@ -27,6 +30,7 @@ export function useOrder(form: string): Ordering {
       return true;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      setProblem(error);
       if (error.status === 409 || error.status === 412) await readAgain();
       say(error.status === 404 ? t("not.offered") : error.message || t("no.answer"), true);
       return false;
@@ -34,5 +38,5 @@ export function useOrder(form: string): Ordering {
       setBusy(false);
     }
   }
-  return { busy, send };
+  return { busy, problem, send };
 }

@@ -30,11 +30,12 @@ export function Lines({ of, soft = false }: { of: readonly string[] | undefined;
   );
 }
 
-/** A section of lines; nothing at all without one. */
-export function LinesPart({ title, of }: { title: Word; of: readonly string[] | undefined }): ReactNode {
+/** A section of lines, and how many more there are; nothing at all without one. */
+export function LinesPart({ title, of, more }: { title: Word; of: readonly string[] | undefined; more?: number }): ReactNode {
   return of?.length ? (
     <Part title={t(title)}>
       <Lines of={of} />
+      {more ? <p className="soft">{t("and.more", { count: more })}</p> : null}
     </Part>
   ) : null;
 }
