@@ -170,9 +170,8 @@ class LessonRepository:
         """Deletes what is expired, what does not help, and what is too much -> how many."""
         with self._db.transaction() as db:
             rows = db.execute(f"{LESSONS} group by number").fetchall()
-            lessons = [_lesson(row) for row in rows]
-            theirs = ([lesson for lesson in lessons if lesson.agent == agent] for agent in LEARNERS)
-            gone = [lesson.number for of_agent in theirs for lesson in fading(of_agent, day)]
+            theirs = ([_lesson(row) for row in rows if row["agent"] == agent] for agent in LEARNERS)
+            gone = [lesson.number for lessons in theirs for lesson in fading(lessons, day)]
             db.executemany("delete from lessons where number = ?", [(number,) for number in gone])
         fault_point("lesson.pruned")
         return len(gone)
