@@ -52,19 +52,20 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
 
 @dataclass(frozen=True)
 class Records:
-    """`is_clock_checked`: against the machine's own; a clock that is given is believed."""
+    """`is_clock_checked`: against the machine's own; a clock that is given is believed. `known`: see open_records."""
 
     home: Home
     settings: Settings
     clock: Clock
     db: Database
     is_clock_checked: bool
+    known: TaskStore | None = None
 
     @cached_property
     def store(self) -> TaskStore:
         from sisimpur.shared.store.task_store import TaskStore
 
-        return TaskStore(self.home)
+        return self.known or TaskStore(self.home)
 
     @cached_property
     def journal(self) -> Journal:
@@ -306,25 +307,33 @@ def _books(home: Home, looking: bool) -> Iterator[Database]:
 
 @contextmanager
 def open_records(
-    root: Path, environment: Mapping[str, str] = os.environ, clock: Clock | None = None, looking: bool = False
+    root: Path,
+    environment: Mapping[str, str] = os.environ,
+    clock: Clock | None = None,
+    looking: bool = False,
+    known: TaskStore | None = None,
 ) -> Iterator[Records]:
     """Open the home's database and settings. `environment`: where keys may stand besides config/.env.
 
-    `looking`: a home that cannot be written is looked at all the same.
+    `looking`: a home that cannot be written is looked at all the same. `known`: has read its task files before.
     """
     home = Home(root)
     require_home(home, looking)
     settings = _settings(home, environment)
+    with open_books(home, looking) as db:
+        yield Records(home, settings, clock or SystemClock(settings.zone), db, clock is None, known)
+
+
+@contextmanager
+def open_books(home: Home, looking: bool = False) -> Iterator[Database]:
+    """Open the home's database alone: no setting is read."""
+    require_home(home, looking)
     _refuse_emptied(home)
     with _books(home, looking) as db:
-        yield from _opened(home, settings, clock, db)
-
-
-def _opened(home: Home, settings: Settings, clock: Clock | None, db: Database) -> Iterator[Records]:
-    try:
-        yield Records(home, settings, clock or SystemClock(settings.zone), db, is_clock_checked=clock is None)
-    finally:
-        db.close()
+        try:
+            yield db
+        finally:
+            db.close()
 
 
 def aider_python(configured: str) -> Path:

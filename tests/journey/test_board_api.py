@@ -255,6 +255,25 @@ def test_of_a_long_list_the_status_tells_the_first_lines_and_how_many_more(empty
     assert "content-encoding" not in page.get("/health").headers, "what is short goes as it is"
 
 
+@pytest.mark.parametrize("text", [None, "", "# nothing\n", "phases: [", "phase: {}\n"])
+def test_settings_that_cannot_be_read_are_told_to_whom_they_concern(empty: Stage, text: str | None) -> None:
+    page, path = signed_in(empty), empty.home.config / "schedules.yaml"
+    path.unlink() if text is None else path.write_text(text)
+    said = page.get("/api/v1/status")
+    assert said.status_code == 409 and "config/schedules.yaml" in said.json()["title"]
+    page.token = "x" * 43
+    assert page.get("/api/v1/status").status_code == 401
+
+
+def test_books_that_cannot_be_read_are_told_to_nobody_in_detail(empty: Stage) -> None:
+    known = signed_in(empty).token
+    empty.home.database.write_bytes(b"no database" * 1_000)
+    page = stranger(empty)  # the board is begun again: what is open still is answered from
+    for page.token in (known, "x" * 43):
+        said = page.get("/api/v1/status")
+        assert said.status_code == 503 and said.json()["title"].endswith("type: sisimpur doctor")
+
+
 def put_settings(page: Browser, values: dict[str, object], file: str = "policy", **more: object) -> Any:
     name = f"config/{file}.yaml"
     (seen,) = [one for one in page.read("settings")["files"] if one["file"] == name]

@@ -46,6 +46,7 @@ class BoardHome:
 
     @cached_property
     def _store(self) -> TaskStore:
+        """One memory of files for all: ten thousand are not read again by each."""
         return TaskStore(Home(self.root))
 
     @contextmanager
@@ -74,8 +75,8 @@ class BoardHome:
 
     def _opened(self, marks: Marks, looking: bool) -> KeptRecords:
         with ExitStack() as closing:
-            records = closing.enter_context(open_records(self.root, clock=self.clock, looking=looking))
-            vars(records)["store"] = self._store  # one memory of files for all: ten thousand are not read again by each
+            opened = open_records(self.root, clock=self.clock, looking=looking, known=self._store)
+            records = closing.enter_context(opened)
             return KeptRecords(records, marks, closing.pop_all())
 
     def _put_back(self, one: KeptRecords) -> None:

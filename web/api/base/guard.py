@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
+from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.store.chain import heard_by
 from sisimpur.web.api.base.place import WAY, BoardPlace, Way, token_in
 from sisimpur.web.api.base.rights import LOOKS, SCOPES, Role, may
@@ -111,7 +112,10 @@ class BoardGuard:
         key = token_in(headers) if by_cookie else bearer(headers)
         if key and by_cookie and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, "another page asked for this"
-        signed = await asyncio.to_thread(self.lets_in, key) if key else None
+        try:
+            signed = await asyncio.to_thread(self.lets_in, key) if key else None
+        except TeamError:  # why is for no stranger
+            return 503, "this home cannot be read now; type: sisimpur doctor"
         if signed is None or (by_cookie and signed.role in SCOPES):
             return self.failures.next_status(), "sign in with a link; type: sisimpur board --link"
         scope[SIGNED] = signed
