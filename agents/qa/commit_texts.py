@@ -31,6 +31,7 @@ from sisimpur.shared.model.text import few
 from sisimpur.shared.model.work import Branch, TaskSpec
 
 LARGEST = 20_000_000  # bytes of a file of the tests, data included
+MADE = re.compile(r"(?<!class )\b(\w+)\(")
 
 
 class CommitSource(CommitFiles, Protocol):
@@ -150,8 +151,8 @@ class CommitTexts:
             )
             for one in code
         }
-        asked = "\n".join(self._of_tests().values())
-        return unrun(pairs, self._knows, is_hook, lambda name: bool(re.search(rf"(?<!class )\b{name}\(", asked)))
+        made = {name for text in self._of_tests().values() for name in MADE.findall(text)}
+        return unrun(pairs, self._knows, is_hook, made.__contains__)
 
     # --- files -----------------------------------------------------------------------------------------------
 

@@ -291,6 +291,18 @@ def test_the_bases_of_a_class_without_methods_are_shown_by_a_test_that_makes_one
     assert unrun({"a.py": pair}, lambda _: False, is_made=lambda name: name == made) == found
 
 
+def test_of_many_classes_below_each_other_each_is_asked_about_once() -> None:
+    asked: list[str] = []
+
+    def is_made(name: str) -> bool:
+        asked.append(name)
+        return False
+
+    chain = "class C0(Plain):\n    y: int\n" + "".join(f"class C{n}(C{n - 1}):\n    y: int\n" for n in range(1, 200))
+    unrun({"a.py": Pair(chain, chain.replace("Plain", "Base"), set(), set())}, lambda _: False, is_made=is_made)
+    assert len(asked) == 2 * 200, "before and after"
+
+
 def test_lines_that_the_interpreter_reads_otherwise_are_not_run() -> None:
     for first in ("# coding: unicode_escape\n", "#!/bin/sh\n"):
         found = lines(SHORT, f"{first}{SHORT}# \\nimport os\n", (), ())

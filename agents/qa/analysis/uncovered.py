@@ -131,13 +131,14 @@ class _Side:
 
     def made(self, is_made: Callable[[str], bool]) -> set[int]:
         """Heads of classes without methods, of which a test makes one, or one of a class below it: no line tells it."""
-        below = {node: {node.name} for node in self._definitions if isinstance(node, ast.ClassDef)}
-        for node in sorted(below, key=lambda node: -node.lineno):
-            for base in below:
-                below[base] |= below[node] if base.name in map(last_name, node.bases) else set()
-        told = (node for node in below if any(real_body(node, self.lines)) or _is_on_one_line(node, self.lines))
-        bare = (node for node in below.keys() - set(told) if any(map(is_made, below[node])))
-        return {line for node in bare for line in headline(node, self.lines)}
+        found, heads = set[str](), set[int]()
+        classes = [node for node in self._definitions if isinstance(node, ast.ClassDef)]
+        for node in sorted(classes, key=lambda node: -node.lineno):  # a class stands below those that it is made from
+            if node.name in found or is_made(node.name):
+                found.update((node.name, *map(last_name, node.bases)))
+                is_told = _is_on_one_line(node, self.lines) or any(real_body(node, self.lines))
+                heads.update(() if is_told else headline(node, self.lines))
+        return heads
 
     # --- what was run ----------------------------------------------------------------------------------------
 
