@@ -169,6 +169,7 @@ class Reviewer:
             keywords=answer.keywords(reads),
             word=self.outgoing.clean(answer.word(reads, verdict.findings)),
             effect=self.outgoing.clean(answer.effect(reads)),
+            acceptance=answer.acceptance(reads, task.acceptance),
             holds=self._holds(verdict, branch.commit, before),
         )
 
@@ -224,7 +225,13 @@ class Reviewer:
         found = tuple(
             one for one in reading.found if one.path in part.paths and (one.source == "rule" or self._is_grave(one))
         )
-        asked = AskedAbout(answer.about(part, reading.past.open), found, reading.context.answers.is_said)
+        asked = AskedAbout(
+            answer.about(part, reading.past.open),
+            found,
+            reading.context.answers.is_said,
+            reading.task.acceptance,
+            reading.evidence.proving,
+        )
         prompt = self.prompts.render(
             "reviewer/review",
             task=quoted(self.outgoing.clean(task_text(reading.task, reading.case.paths)), "task"),

@@ -63,6 +63,15 @@ class SetAside:
 
 
 @dataclass(frozen=True)
+class ShownBy:
+    """An acceptance criterion, by its number, and the test that shows it."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    criterion: int
+    test: str
+
+
+@dataclass(frozen=True)
 class ReviewReply:
     """`unresolved`: numbers of the earlier findings that still hold. `for_owner`: what to know before approving it.
 
@@ -78,6 +87,7 @@ class ReviewReply:
     set_aside: list[SetAside] = field(default_factory=list)
     for_owner: str = ""
     effect: str = ""
+    shown: list[ShownBy] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -91,15 +101,21 @@ class Read:
     set_aside: tuple[tuple[Finding, str], ...] = ()
     for_owner: str = ""
     effect: str = ""
+    shown: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class AskedAbout:
-    """Findings that a chunk was asked about, as they were numbered: earlier ones, and those of rules now."""
+    """Findings that a chunk was asked about, as they were numbered: earlier ones, and those of rules now.
+
+    `criteria` of the task, as they were numbered; `proving`: tests that fail without the change.
+    """
 
     earlier: tuple[Finding, ...] = ()
     rules: tuple[Finding, ...] = ()
     answered: bool = False  # somebody has said that a finding is wrong
+    criteria: tuple[str, ...] = ()
+    proving: tuple[str, ...] = ()
 
 
 def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], asked: AskedAbout) -> Read:
@@ -118,7 +134,16 @@ def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], ask
         tuple(_set_aside(reply.set_aside, asked)),
         one_line(reply.for_owner, LONGEST_REASON),
         _effect(reply.effect),
+        tuple(_shown(reply.shown, asked)),
     )
+
+
+def _shown(said: Iterable[ShownBy], asked: AskedAbout) -> Iterator[tuple[str, str]]:
+    """(criterion, test), where the test is one that fails without the change; it may be named by its end."""
+    for one in said:
+        tests = [test for test in asked.proving if test == one.test or test.endswith((f"::{one.test}", f".{one.test}"))]
+        if len(tests) == 1 and 0 < one.criterion <= len(asked.criteria):
+            yield asked.criteria[one.criterion - 1], tests[0]
 
 
 def _set_aside(said: Iterable[SetAside], asked: AskedAbout) -> Iterator[tuple[Finding, str]]:
@@ -137,6 +162,12 @@ def word(reads: Sequence[Read], findings: Sequence[Finding]) -> str:
     reasons = dict.fromkeys(filter(None, (one.reason for one in reads)))
     remarks = [one.text for one in findings if one.source == "model"]
     return one_line(" ".join(told or reasons) or next(iter(remarks), ""), LONGEST_WORD)
+
+
+def acceptance(reads: Iterable[Read], criteria: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return each criterion with the first test that a part names for it; empty: none does."""
+    tests = dict(pair for one in reversed([*reads]) for pair in reversed(one.shown))
+    return tuple((criterion, tests.get(criterion, "")) for criterion in criteria)
 
 
 def effect(reads: Sequence[Read]) -> str:

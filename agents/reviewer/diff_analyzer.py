@@ -254,7 +254,7 @@ def task_text(task: TaskSpec, changed: Collection[str]) -> str:
 
     `changed`: paths; that no other path was touched, code has checked.
     """
-    criteria = [f"- {line}" for line in task.acceptance] or ["- the description is met"]
+    criteria = [f"{number}. {line}" for number, line in enumerate(task.acceptance, 1)] or ["- the description is met"]
     words = [task.title, "", task.description, "", "Acceptance:", *criteria]
     allowed = {"May change": task.files, "may create": task.new_files, "must not touch": task.guards}
     if named := [f"{word}: {', '.join(paths)}" for word, paths in allowed.items() if paths]:

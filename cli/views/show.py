@@ -243,4 +243,5 @@ def _review(reviewed: Reviewed) -> list[str]:
         for one, line in zip(findings, gate_text.numbered(findings), strict=False)
         if gate_text.can_be_ruled_over(one)
     ]
+    lines += [f"shown by {test}: {criterion}" for criterion, test in reviewed.acceptance if test]
     return [*lines, *(f"finding {line} (settled by: approve ID --over NUMBER)" for line in can)]

@@ -360,7 +360,8 @@ class Reviewed:
     `repeated`: (path, text, how often), of those that stand more than once among the added ones. `keywords`: what
     somebody would look for who meets the same trouble again, in the reviewer's words: data, like all that a model says.
     `word`: what the owner should know before approving it, the same. `effect`: what users notice once it is out, the
-    same; UNSEEN_EFFECT: nothing; empty: nobody said. `heard`: digest of the answers that it knew;
+    same; UNSEEN_EFFECT: nothing; empty: nobody said. `acceptance`: (criterion, the test that fails without the change
+    and shows it, or empty), as the reviewer reads it. `heard`: digest of the answers that it knew;
     `holds`: what weighs after them was found in the same commit before them. `asked`: digest of the task's words.
     """
 
@@ -374,6 +375,7 @@ class Reviewed:
     holds: bool = False
     asked: str = ""
     effect: str = ""
+    acceptance: tuple[tuple[str, str], ...] = ()
 
     def times(self, line: tuple[str, str]) -> int:
         """Return how often the reviewer saw this line."""

@@ -126,13 +126,13 @@ def test_a_pull_request_says_where_it_comes_from() -> None:
     branch = Branch("agent/t", "base", "c0ffee", ("a.py", "setup.py"), protected=("setup.py",))
     text = pull_body(TASK, branch, "Fix it", dollars("0.25"))
     cost = "cost until this pull request: $0.25;"
-    for said in ("- [ ] it is right", "- `setup.py` is a protected path", "show 20261120-01", cost):
+    for said in ("- it is right", "- `setup.py` is a protected path", "show 20261120-01", cost):
         assert said in text
 
 
 def test_a_pull_request_that_is_merged_asks_for_nothing_any_more() -> None:
     text = pull_body(TASK, Branch("agent/t", "base", "c0ffee", ("a.py",)), "Fix it", 0, ["the url moves"])
-    assert "### Before you approve\n\n- the url moves" in text and "- [ ] it is right" in text
+    assert "### Before you approve\n\n- the url moves" in text and "\n- it is right" in text
     told = after_merge(text)
     assert "### Said before it was merged\n\n- the url moves" in told and "\n- it is right" in told
     assert "Before you approve" not in told and "[ ]" not in told

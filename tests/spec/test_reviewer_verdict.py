@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.publishing.gate_text import summary
+from sisimpur.agents.orchestrator.publishing.gate_text import accepted, summary
 from sisimpur.agents.reviewer.agent import Reviewer, ReviewLimits
 from sisimpur.agents.reviewer.answer import (
     MOST_FINDINGS,
@@ -19,6 +19,7 @@ from sisimpur.agents.reviewer.answer import (
     Read,
     ReviewReply,
     SetAside,
+    ShownBy,
     effect,
     history,
 )
@@ -206,6 +207,39 @@ def test_what_users_notice_is_kept_and_that_they_notice_nothing(said: str, kept:
 def test_of_several_parts_the_first_that_is_noticed_says_what() -> None:
     parts = [Read(Decision.APPROVE, "", (), effect=text) for text in ("", "nothing", "Prices stand in euros.", "More.")]
     assert [effect(parts[:count]) for count in range(5)] == ["", "", "nothing", *["Prices stand in euros."] * 2]
+
+
+# --- what shows the criteria ---------------------------------------------------------------------------------
+
+PROVEN = replace(GREEN, proving=("tests/a.py::test_tax", "tests/a.py::Tax::test_none", "tests/b.py::Tax::test_none"))
+TWO = replace(TASK, acceptance=("tax(100) is 15", "tax(0) is 0"))
+
+
+@pytest.mark.parametrize(
+    ("criterion", "test", "shown"),
+    [
+        (1, "tests/a.py::test_tax", ("tests/a.py::test_tax", "")),
+        (2, "test_tax", ("", "tests/a.py::test_tax")),
+        (1, "tax", ("", "")),  # only the end of a name is one
+        (1, "Tax::test_none", ("", "")),  # of two
+        (1, "tests/a.py::test_other", ("", "")),  # passes without the change, or is not there
+        (0, "test_tax", ("", "")),
+        (3, "test_tax", ("", "")),
+    ],
+)
+def test_a_criterion_is_ticked_by_a_test_that_fails_without_the_change(
+    criterion: int, test: str, shown: tuple[str, str]
+) -> None:
+    reviewed = review(replace(approve(), shown=[ShownBy(criterion, test)]), task=TWO, evidence=PROVEN)
+    assert reviewed.acceptance == (("tax(100) is 15", shown[0]), ("tax(0) is 0", shown[1]))
+
+
+def test_the_criteria_stand_below_the_review_with_a_box_each() -> None:
+    reviewed = review(replace(approve(), shown=[ShownBy(1, "test_tax")]), task=TWO, evidence=PROVEN)
+    assert [*accepted(reviewed)] == [
+        "- [x] tax(100) is 15 (`tests/a.py::test_tax`)",
+        "- [ ] tax(0) is 0 (no test of it is named)",
+    ]
 
 
 # --- findings are answered -----------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def pull_body(task: TaskSpec, branch: Branch, goal: str, cost: int, words: Itera
     parts = [
         task.description,
         _section(BEFORE, (f"- {line}" for line in words)),
-        _section("Acceptance criteria", (f"- [ ] {line}" for line in task.acceptance)),
+        _section("Acceptance criteria", (f"- {line}" for line in task.acceptance)),
         _section("Changed", (f"- `{path}`" for path in branch.changed)),
         _section("Needs your eyes", (f"- `{path}` is a protected path" for path in branch.protected)),
         _section("Where it comes from", _origin(task, branch, goal, cost)),

@@ -5,7 +5,7 @@ Whatever tests printed or models said is quoted; it is data for whoever reads it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from sisimpur.agents.orchestrator.publishing.owner_text import cause_of, unseen, without_it
@@ -126,8 +126,15 @@ def review(task: str, reviewed: Reviewed) -> str:
     told = f"For the owner: {word}" if word and word not in verdict_line(verdict) else ""
     asked = isinstance(verdict, ChangesRequested) and any(map(can_be_ruled_over, verdict.findings))
     over = f"If one is wrong: `python main.py approve {task} --over NUMBER` settles it for its line." if asked else ""
-    parts = (f"### Review: {verdict_line(verdict)}", told, "\n".join(numbered(verdict.findings)), over)
+    shown = "\n".join(accepted(reviewed))
+    parts = (f"### Review: {verdict_line(verdict)}", told, "\n".join(numbered(verdict.findings)), over, shown)
     return "\n\n".join(part for part in parts if part)
+
+
+def accepted(reviewed: Reviewed) -> Iterator[str]:
+    """Each acceptance criterion, ticked where the reviewer names a test that fails without the change."""
+    for criterion, test in reviewed.acceptance:
+        yield f"- [x] {criterion} (`{test}`)" if test else f"- [ ] {criterion} (no test of it is named)"
 
 
 def numbered(findings: Sequence[Finding]) -> list[str]:
