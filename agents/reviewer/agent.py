@@ -161,16 +161,19 @@ class Reviewer:
         except ReplyDeclined as reason:
             return replace(heard, verdict=Escalated(f"the model declines to review this ({reason})", found))
         verdict = self._verdict(reads, reading)
+        told = self._told(replace(heard, verdict=verdict), reads, reading)
+        return replace(told, holds=self._holds(verdict, branch.commit, before))
+
+    def _told(self, reviewed: Reviewed, reads: Sequence[Read], reading: _Reading) -> Reviewed:
+        """With what was read, and what the model says besides its verdict."""
         return replace(
-            heard,
-            verdict=verdict,
-            lines=frozenset[tuple[str, str]]().union(*(part.lines for part in parts)),
-            repeated=repeated(case.files),
+            reviewed,
+            lines=frozenset[tuple[str, str]]().union(*(part.lines for part in reading.parts)),
+            repeated=repeated(reading.case.files),
             keywords=answer.keywords(reads),
-            word=self.outgoing.clean(answer.word(reads, verdict.findings)),
+            word=self.outgoing.clean(answer.word(reads, reviewed.verdict.findings)),
             effect=self.outgoing.clean(answer.effect(reads)),
-            acceptance=answer.acceptance(reads, task.acceptance),
-            holds=self._holds(verdict, branch.commit, before),
+            acceptance=answer.acceptance(reads, reading.task.acceptance),
         )
 
     # --- rules -----------------------------------------------------------------------------------------------

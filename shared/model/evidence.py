@@ -357,11 +357,10 @@ UNSEEN_EFFECT = "nothing"  # the reviewer's word for a change that users do not 
 class Reviewed:
     """A verdict, with what it was about. `lines`: (path, text) of every added line that the reviewer saw.
 
-    `repeated`: (path, text, how often), of those that stand more than once among the added ones. `keywords`: what
-    somebody would look for who meets the same trouble again, in the reviewer's words: data, like all that a model says.
-    `word`: what the owner should know before approving it, the same. `effect`: what users notice once it is out, the
-    same; UNSEEN_EFFECT: nothing; empty: nobody said. `acceptance`: (criterion, the test that fails without the change
-    and shows it, or empty), as the reviewer reads it. `heard`: digest of the answers that it knew;
+    `repeated`: (path, text, how often), of those that stand more than once among the added ones. In its own words,
+    which are data: `keywords`, what somebody would look for who meets the same trouble again; `word`, what the owner
+    should know before approving it; `effect`, what users notice (UNSEEN_EFFECT: nothing; empty: nobody said);
+    `acceptance`, each criterion with the test that shows it, or nothing. `heard`: digest of the answers that it knew;
     `holds`: what weighs after them was found in the same commit before them. `asked`: digest of the task's words.
     """
 
