@@ -423,8 +423,11 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     ledger.close()
 
 
+def keeps_nothing(_: object) -> None: ...
+
+
 def booked(ledger: Ledger, shop: Shop, caps: Caps = ROOMY, run: Run = RUN) -> tuple[SearchHit, ...]:
-    return BookedSearch(shop, ledger, lambda: caps, ManualClock(NOON)).search(run, QUERY, 5)
+    return BookedSearch(shop, ledger, lambda: caps, ManualClock(NOON)).search(run, QUERY, 5, keeps_nothing)
 
 
 def taken(ledger: Ledger) -> Totals:
@@ -481,10 +484,10 @@ def test_while_nothing_is_spent_nothing_is_sent(ledger: Ledger) -> None:
 def test_the_caps_are_those_of_this_moment(ledger: Ledger) -> None:
     caps = ROOMY
     search = BookedSearch(Shop(), ledger, lambda: caps, ManualClock(NOON))
-    search.search(RUN, QUERY, 5)
+    search.search(RUN, QUERY, 5, keeps_nothing)
     caps = Caps(0, 0, 0)
     with pytest.raises(OutOfBudget):
-        search.search(RUN, QUERY, 5)
+        search.search(RUN, QUERY, 5, keeps_nothing)
 
 
 @pytest.mark.parametrize(
@@ -510,8 +513,15 @@ def test_what_failed_stays_booked_unless_it_was_surely_not_billed(
 
 def test_a_search_without_words_is_not_even_booked(ledger: Ledger) -> None:
     search = BookedSearch(Shop(), ledger, lambda: ROOMY, ManualClock(NOON))
-    assert search.search(RUN, " \n", 5) == search.search(RUN, QUERY, 0) == ()
+    assert search.search(RUN, " \n", 5, keeps_nothing) == search.search(RUN, QUERY, 0, keeps_nothing) == ()
     assert ledger.reader.breakdown() == ()
+
+
+def test_what_was_found_is_kept_before_the_search_is_settled(ledger: Ledger) -> None:
+    kept: list[object] = []
+    look = BookedSearch(Shop(), ledger, lambda: ROOMY, ManualClock(NOON))
+    look.search(RUN, QUERY, 5, lambda hits: kept.extend((*hits, taken(ledger))))
+    assert kept == [DATES, Totals(0, reserved=PRICE)] and taken(ledger) == Totals(0, spent=PRICE)
 
 
 def test_a_search_leaves_no_open_ticket(ledger: Ledger) -> None:
@@ -552,7 +562,8 @@ SEARCHES = """
     ledger = Ledger(Database(folder / "agents.db"))
     ledger.reconcile(noon)
     caps = Caps(10**12, 10**12, 10**12)
-    BookedSearch(Shop(), ledger, lambda: caps, ManualClock(noon)).search(Run(7, "researcher", "", "t"), "q", 5)
+    look = BookedSearch(Shop(), ledger, lambda: caps, ManualClock(noon))
+    look.search(Run(7, "researcher", "", "t"), "q", 5, lambda hits: None)
 """
 PASSED = ["ledger.reconciled", "ticket.opened", "search.booked", "search.answered", "ticket.closed"]
 
@@ -597,7 +608,8 @@ def test_budget_shows_searches_beside_models(tmp_path: Path, capsys: pytest.Capt
     for shop, fails in searches:
         shop.fails = fails
         try:
-            BookedSearch(shop, ledger, lambda: ROOMY, ManualClock(now + timedelta(seconds=1))).search(RUN, QUERY, 5)
+            search = BookedSearch(shop, ledger, lambda: ROOMY, ManualClock(now + timedelta(seconds=1)))
+            search.search(RUN, QUERY, 5, keeps_nothing)
         except Unavailable:
             assert fails
     ledger.close()

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -30,12 +31,13 @@ from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import read_text
 
 MOST_HITS = 8  # of one search
+Keep = Callable[[Sequence[SearchHit]], None]
 
 
 class Searches(Protocol):
-    """A search service, with what it costs booked."""
+    """A search service, with what it costs booked. What it found is kept before it is settled: it is paid for once."""
 
-    def search(self, run: Run, query: str, most: int) -> tuple[SearchHit, ...]: ...
+    def search(self, run: Run, query: str, most: int, keep: Keep) -> tuple[SearchHit, ...]: ...
 
 
 class ReadsPage(Protocol):
@@ -62,8 +64,8 @@ class Library:
         self._stop_if_asked()
         kept = self.book.hits(self.inquiry, query, self.run.day)
         if kept is None:
-            kept = self.searches.search(self.run, query, MOST_HITS)
-            self.book.keep_hits(self.inquiry, query, self.run.day, kept)
+            keep = partial(self.book.keep_hits, self.inquiry, query, self.run.day)
+            kept = self.searches.search(self.run, query, MOST_HITS, keep)
         return kept
 
     def read(self, hit: SearchHit) -> WebSource | str:
@@ -101,7 +103,7 @@ class BookedSearch:
         self._clock = clock
         self._model = f"search/{search.name.lower()}"
 
-    def search(self, run: Run, query: str, most: int) -> tuple[SearchHit, ...]:
+    def search(self, run: Run, query: str, most: int, keep: Keep) -> tuple[SearchHit, ...]:
         """OutOfBudget: a cap does not allow it, or nothing is spent now; it was not sent. Else as `Search.search`."""
         if not asked(query) or most < 1:
             return ()
@@ -111,7 +113,11 @@ class BookedSearch:
             assert ticket
             reservation = self._reserve(ticket)
             fault_point("search.booked")
-            return self._send(reservation, query, most)
+            hits = self._sent(reservation, query, most)
+            fault_point("search.answered")
+            keep(hits)
+            self._ledger.settle(reservation, reservation.grant.reserved, CallEnding(), self._clock.now())
+            return hits
         finally:
             self._ledger.close_ticket(token, self._clock.now())
 
@@ -127,9 +133,9 @@ class BookedSearch:
             raise OutOfBudget(answer.text, "task" if answer.code in OF_THE_TASK else "")
         return answer
 
-    def _send(self, reservation: Reservation, query: str, most: int) -> tuple[SearchHit, ...]:
+    def _sent(self, reservation: Reservation, query: str, most: int) -> tuple[SearchHit, ...]:
         try:
-            hits = self._search.search(query, most)
+            return self._search.search(query, most)
         except Misconfigured:
             self._void(reservation, "search_key")
             raise
@@ -139,9 +145,6 @@ class BookedSearch:
         except BaseException:  # we are stopped, or it is a bug: the service may have counted it
             self._lose(reservation, "search_cut")
             raise
-        fault_point("search.answered")
-        self._ledger.settle(reservation, reservation.grant.reserved, CallEnding(), self._clock.now())
-        return hits
 
     def _void(self, reservation: Reservation, code: str) -> None:
         self._ledger.void(reservation, CallEnding(code=code), self._clock.now())
