@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import importlib
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from types import ModuleType
 from typing import Any
 
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import defuse
 from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Tone
+from sisimpur.shared.notify.notice_text import plain
 
 BUDGET = 20.0  # seconds for each service
-LONGEST = 20_000  # characters
-CUT = "\n(cut)"
 KINDS = {Tone.GOOD: "success", Tone.PLAIN: "info", Tone.ATTENTION: "warning", Tone.BAD: "failure"}
 INSTALL = "type: .venv/bin/pip install 'apprise>=2.2,<3'"
 
@@ -69,21 +68,6 @@ class AppriseNotifier:
         except Exception:  # noqa: BLE001 -- a hundred plugins; and what they say may hold the URL
             return False
         return bool(done)
-
-
-def plain(notice: Notice, hosts: Collection[str] = ()) -> str:
-    """The notice without its title, as text for services that know no Markdown."""
-    text = defuse("\n\n".join(_paragraphs(notice)), hosts)
-    return text if len(text) <= LONGEST else text[: LONGEST - len(CUT)] + CUT
-
-
-def _paragraphs(notice: Notice) -> Iterator[str]:
-    if notice.text.strip():
-        yield notice.text.strip()
-    for section in notice.sections:
-        yield f"{' '.join(section.heading.split())}\n{section.text.strip()}"
-    if notice.picture:
-        yield f"(a picture is in the report: {' '.join(notice.picture.words.split())})"
 
 
 def _library() -> ModuleType:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sisimpur.shared.model.text import BREAK, defuse, printable
+from sisimpur.shared.model.text import printable
 from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone
+from sisimpur.shared.notify.notice_text import harmless
 
 USERNAME = "sisimpur agents"  # neither "discord" nor "clyde" may be part of it
 TITLE, DESCRIPTION, HEADING, VALUE, ALTERNATIVE = 256, 4096, 256, 1024, 1024
@@ -62,15 +63,6 @@ def clip(text: str, limit: int) -> str:
     if not text[len(kept)].isspace():
         kept = HALF.sub("", kept)
     return kept.rstrip() + (f"\n{FENCE}" if kept.count(FENCE) % 2 else "") + CUT
-
-
-def harmless(markdown: str, hosts: Collection[str]) -> str:
-    """Defused again, whoever did it before, and in Discord's own ways: it shows no link under another text."""
-    text = markdown.encode("utf-8", "replace").decode()
-    text = re.sub(rf"<{BREAK}?(https://[^\s<>]+)>", r"\1", text)
-    text = defuse(text, hosts)
-    text = re.sub(r"@(?=everyone|here)", "@" + BREAK, text, flags=re.IGNORECASE)  # it pings also within a word
-    return re.sub(r"\](?=\()", "] ", text).strip()
 
 
 def _embed(notice: Notice, picture: Picture | None, hosts: Collection[str]) -> dict[str, Any]:

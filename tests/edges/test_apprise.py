@@ -12,8 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.notify.apprise_notifier import LONGEST, AppriseNotifier, plain
+from sisimpur.shared.notify.apprise_notifier import AppriseNotifier
 from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier, Picture, Section
+from sisimpur.shared.notify.notice_text import LONGEST, plain
 from tests.edges.notifier_contract import CHANGED, NOTICE, NotifierContract, NotifierHome
 
 IS_HERE = importlib.util.find_spec("apprise") is not None

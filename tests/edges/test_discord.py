@@ -26,11 +26,11 @@ from sisimpur.shared.notify.discord_text import (
     attachment,
     changed_message,
     clip,
-    harmless,
     new_message,
     units,
 )
 from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier, Picture, Section, Tone
+from sisimpur.shared.notify.notice_text import harmless
 from sisimpur.shared.system.clock import ManualClock, SystemClock
 from sisimpur.simulators.discord.local_webhook import Fault, LocalWebhook, page, too_many
 from sisimpur.simulators.discord.local_webhook_messages import TOKEN
