@@ -22,6 +22,7 @@ class Mailbox:
     before: list[TeamError] = field(default_factory=list)
     after: list[TeamError] = field(default_factory=list)
     tries: int = 0
+    evening_only: bool = False
 
     def send(self, notice: Notice, sent: str = "") -> str:
         self.tries += 1

@@ -30,6 +30,8 @@ class AppriseNotifier:
     Misconfigured if Apprise is not installed, or does not take one of them.
     """
 
+    evening_only: bool = False
+
     def __init__(self, urls: Collection[str], *, budget: float = BUDGET, hosts: Collection[str] = ()) -> None:
         if not urls:
             raise Misconfigured("there is no URL for Apprise; see https://github.com/caronc/apprise/wiki")

@@ -148,6 +148,8 @@ class DiscordNotifier:
     `hosts`: https links to these stay links. Misconfigured if the address is none of a Discord webhook.
     """
 
+    evening_only: bool = False
+
     def __init__(
         self, webhook_url: str, clock: Clock, *, budget: float = 20.0, hosts: Collection[str] = ("github.com",)
     ) -> None:

@@ -12,11 +12,10 @@ from datetime import datetime, timedelta
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
 from sisimpur.shared.model.schedule import Backoff
-from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier
+from sisimpur.shared.notify.notice import AGAIN, DeliveryUnknown, Notice, Notifier
 from sisimpur.shared.notify.notice_book import NoticeRepository, Slip
 
 PAUSE = timedelta(minutes=5)  # between two tries of the same words
-AGAIN = "(Perhaps you have this message already: the answer to the first try was lost.)"
 
 
 @dataclass
@@ -27,9 +26,14 @@ class Messenger:
     problems: list[str] = field(default_factory=list)  # the owner's to correct; such a service is not asked again
     _shut: dict[str, Backoff] = field(default_factory=dict)  # by service: it takes nothing meanwhile
 
-    def send(self, notice: Notice, now: datetime, as_news: bool = True) -> None:
-        """Send, but not the same words again. Only `as_news` is a message sent that would stand beside an older one."""
+    def send(self, notice: Notice, now: datetime, as_news: bool = True, is_whole: bool = True) -> None:
+        """Send, but not the same words again. Only `as_news` is a message sent that would stand beside an older one.
+
+        `is_whole`: no more is to follow in this message.
+        """
         for notifier in self.notifiers:
+            if notifier.evening_only and not is_whole:
+                continue
             slip = self.book.intend(notice, notifier.name, now)
             if slip.is_due and (as_news or slip.message_id or not (slip.posts or slip.blind)):
                 self._try(notifier, notice, slip, now)
@@ -51,6 +55,8 @@ class Messenger:
             return
         if slip.is_perhaps_there:
             notice = replace(notice, text=f"{notice.text}\n\n{AGAIN}")
+        if slip.posts and not slip.message_id:  # another message beside that one
+            notice = replace(notice, key=f"{notice.key}#{slip.posts}")
         self.book.trying(slip, now)
         try:
             message_id = notifier.send(notice, slip.message_id)

@@ -58,7 +58,13 @@ class DeliveryUnknown(Unavailable):
     """The service may have the message or not, and cannot be asked. To send it again may show it twice."""
 
 
+AGAIN = "(Perhaps you have this message already: the answer to the first try was lost.)"
+
+
 class Notifier(Protocol):
+    evening_only: bool
+    """Whether the day's message comes here once, when the day is over."""
+
     @property
     def name(self) -> str:
         """Name of the service, as the owner calls it."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
-from sisimpur.shared.notify.messenger import AGAIN, PAUSE, Messenger
-from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Picture, Section
+from sisimpur.shared.notify.messenger import PAUSE, Messenger
+from sisimpur.shared.notify.notice import AGAIN, DeliveryUnknown, Notice, Picture, Section
 from sisimpur.shared.notify.notice_book import NoticeRepository
 from sisimpur.shared.store.database import Database
 from tests.killing import finishes, killed_at, points, snippet
@@ -92,6 +92,25 @@ def test_a_service_without_ids_is_not_flooded_with_the_days_progress(book: Notic
         messenger.send(replace(MESSAGE, text=f"step {number}"), NOW, as_news=False)
     messenger.send(replace(MESSAGE, text="evening"), NOW)
     assert texts(mail) == ["at work", "evening"]
+
+
+def test_where_only_evenings_are_told_the_day_is_one_message_and_the_rest_comes_as_usual(
+    book: NoticeRepository, tmp_path: Path
+) -> None:
+    mail = Mailbox(tmp_path / "mail", keeps_ids=False, evening_only=True)
+    messenger = Messenger(book, [mail], lambda _: None)
+    messenger.send(MESSAGE, NOW, is_whole=False)
+    messenger.send(NOTE, NOW)
+    messenger.send(replace(MESSAGE, text="evening"), NOW)
+    assert texts(mail) == ["please", "evening"]
+
+
+def test_each_message_beside_an_older_one_has_a_key_of_its_own(book: NoticeRepository, tmp_path: Path) -> None:
+    """Away, back and away again: three mails, of which no reader takes the last for the first."""
+    mail = Mailbox(tmp_path / "mail", keeps_ids=False)
+    for words in (NOTE, OTHER, NOTE):
+        Messenger(book, [mail], lambda _: None).send(words, NOW)
+    assert mail.told() == [NOTE.key, f"{NOTE.key}#1", f"{NOTE.key}#2"]
 
 
 # --- what goes wrong -----------------------------------------------------------------------------------------

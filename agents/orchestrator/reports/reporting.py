@@ -139,7 +139,7 @@ class Reporting:
             self._shown, self._shown_at = standing, now
             self.progress.write(day)
             if self._messages.notifiers:
-                self._tell_day(report_notice.progress(self._account(day), self._command), as_news=False)
+                self._tell_day(report_notice.progress(self._account(day), self._command), as_news=False, is_whole=False)
 
     def _tell_at_once(self) -> set[EndedTask]:
         """What cannot wait -> where it stands now. The whole books are opened only if something new stands there."""
@@ -274,7 +274,7 @@ class Reporting:
         last, command = self._plans.last_day(day), self._command
         today, yesterday = self._account(day), self._last(last) if last else None
         self._write_page(day, morning(today, yesterday, command))
-        self._tell_day(report_notice.morning(today, yesterday, command))
+        self._tell_day(report_notice.morning(today, yesterday, command), is_whole=False)
 
     def _last(self, day: str) -> DayAccount:
         """The last day with work. A kill, or the owner, may have ended it before its evening."""
@@ -291,19 +291,19 @@ class Reporting:
         """Without keys; links into the owner's own repository work."""
         return with_own_links(self.books.clean(text), self.books.tasks.forge.address)
 
-    def _tell_day(self, notice: Notice, as_news: bool = True) -> None:
+    def _tell_day(self, notice: Notice, as_news: bool = True, is_whole: bool = True) -> None:
         """The day's message; what it says of others that did not arrive is said once it has arrived itself."""
         messages = self._messages
         untold = messages.book.unsent(notice.key)
-        self._send(notice, as_news)
+        self._send(notice, as_news, is_whole)
         if messages.has_arrived(notice.key):
             messages.book.told(untold, notice.key)
 
-    def _send(self, notice: Notice, as_news: bool = True) -> None:
+    def _send(self, notice: Notice, as_news: bool = True, is_whole: bool = True) -> None:
         clean = self._linked
         sections = tuple(replace(one, text=clean(one.text)) for one in notice.sections)
         notice = replace(notice, title=clean(notice.title), text=clean(notice.text), sections=sections)
-        self._messages.send(notice, self.session.now(), as_news)
+        self._messages.send(notice, self.session.now(), as_news, is_whole)
 
 
 def days_between(last: str, day: str) -> list[str]:
