@@ -21,7 +21,7 @@ import pytest
 
 from tests.left_out import by_file, left_out
 
-OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "PING", "PACKAGE_INDEX", "SISIMPUR")
+OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "MAIL_", "TAVILY", "PING", "PACKAGE_INDEX", "SISIMPUR")
 OURS = ("SISIMPUR_EVERY_POINT", "SISIMPUR_ACCEPT")  # `make crash`; what is accepted is written (accepted.py)
 
 os.environ["HOME"] = "/nonexistent/home-of-a-test"

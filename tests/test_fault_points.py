@@ -233,6 +233,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/outlets/webhook": "Relay passes outlet.sending before it and outlet.sent after it",
     "shared/notify/apprise_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/notify/discord_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
+    "shared/notify/mail_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",
     "agents/researcher/web/search": "BookedSearch passes search.booked before it and search.answered after it",
     "agents/researcher/web/web_page": "what runs there leaves nothing; its caller takes a value",

@@ -170,7 +170,7 @@ def test_the_fault_points_keep_their_names() -> None:
 
 def test_the_variables_of_the_environment_keep_their_names() -> None:
     """Names of ours and of the services that the team speaks to stay."""
-    services = "SISIMPUR|ANTHROPIC|GITHUB|DISCORD|TAVILY|APPRISE|PING|EVENTS"
+    services = "SISIMPUR|ANTHROPIC|GITHUB|DISCORD|TAVILY|APPRISE|MAIL|PING|EVENTS"
     names = {name for text in source() for name in re.findall(rf"[\"'`]((?:{services})_[A-Z_]*[A-Z])[\"'`]", text)}
     is_accepted("variables.txt", "\n".join(sorted(names)) + "\n")
 

@@ -22,7 +22,7 @@ from sisimpur.cli.views.vision import vision_findings
 from sisimpur.cli.wiring.config_watch import open_to_others
 from sisimpur.cli.wiring.forge import github_name, open_github
 from sisimpur.cli.wiring.records import Records, aider_python, open_records
-from sisimpur.cli.wiring.services import listens, make_search, services_of
+from sisimpur.cli.wiring.services import listens, mail_of, make_search, services_of
 from sisimpur.shared.config.settings import ANTHROPIC, Secrets, Settings, load, read_secrets
 from sisimpur.shared.config.settings_deploy import HealthSettings, PlaceSettings
 from sisimpur.shared.forge.github_check import SetupFinding
@@ -83,6 +83,8 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         else:
             yield from vision_findings(home, ())
         yield _check("messages", lambda: _messages(settings))
+        if settings.policy.mail.server:
+            yield _check("mail", lambda: mail_of(settings, SystemClock(settings.zone)).check())
         yield from outlet_findings(home)
         yield _check("research", lambda: _research(home, settings))
         yield from _github(settings)

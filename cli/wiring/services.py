@@ -25,23 +25,25 @@ if TYPE_CHECKING:
     from sisimpur.agents.orchestrator.board.session import Session
     from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
     from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
+    from sisimpur.shared.notify.mail_notifier import MailNotifier
     from sisimpur.shared.outlets.cloud_event import Stream
     from sisimpur.shared.outlets.relay import Feed, Relay
 
 
 def services(records: Records) -> Sequence[Notifier]:
-    return services_of(records.settings, records.clock, board_url(records.home))
+    home = records.deploys.name() if records.settings.policy.mail.server else ""
+    return services_of(records.settings, records.clock, board_url(records.home), home)
 
 
-def services_of(settings: Settings, clock: Clock, board: str = "") -> Sequence[Notifier]:
-    """Open the message services; nothing is sent. `board`: where links to it begin.
+def services_of(settings: Settings, clock: Clock, board: str = "", home: str = "") -> Sequence[Notifier]:
+    """Open the message services; nothing is sent. `board`: where links to it begin. `home`: this one's own name.
 
     Misconfigured names what is wrong with an address.
     """
-    return tuple(_services(settings, clock, _hosts(settings, board)))
+    return tuple(_services(settings, clock, _hosts(settings, board), home))
 
 
-def _services(settings: Settings, clock: Clock, hosts: tuple[str, ...]) -> Iterator[Notifier]:
+def _services(settings: Settings, clock: Clock, hosts: tuple[str, ...], home: str) -> Iterator[Notifier]:
     secrets = settings.secrets
     if url := secrets.get("DISCORD_WEBHOOK_URL"):
         from sisimpur.shared.notify.discord_notifier import DiscordNotifier
@@ -51,6 +53,17 @@ def _services(settings: Settings, clock: Clock, hosts: tuple[str, ...]) -> Itera
         from sisimpur.shared.notify.apprise_notifier import AppriseNotifier
 
         yield AppriseNotifier(urls, hosts=hosts)
+    if settings.policy.mail.server:
+        yield mail_of(settings, clock, hosts, home)
+
+
+def mail_of(settings: Settings, clock: Clock, hosts: tuple[str, ...] = (), home: str = "") -> MailNotifier:
+    from sisimpur.shared.notify.mail_notifier import MailNotifier, MailServer
+    from sisimpur.shared.notify.mail_text import Letterhead
+
+    rules, secrets = settings.policy.mail, settings.secrets
+    server = MailServer(rules.server, secrets.get("MAIL_USER"), secrets.get("MAIL_PASSWORD"))
+    return MailNotifier(server, Letterhead(rules.sender or rules.to[0], rules.to, home), clock, hosts)
 
 
 def channel_inbox(

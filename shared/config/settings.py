@@ -50,6 +50,8 @@ SECRETS = (
     "DISCORD_WEBHOOK_URL",
     "DISCORD_BOT_TOKEN",
     "DISCORD_API_URL",
+    "MAIL_USER",
+    "MAIL_PASSWORD",
     "APPRISE_URLS",
     "TAVILY_API_KEY",
     "PING_URL",
@@ -64,6 +66,7 @@ ADDRESSES = (
     "ANTHROPIC_BASE_URL",
     "GITHUB_API_URL",
     "DISCORD_API_URL",
+    "MAIL_USER",
 )  # no secrets, but like them they differ from machine to machine
 ANTHROPIC = "https://api.anthropic.com"
 GITHUB = "https://api.github.com"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:  # who only looks at money loads no tasks
     from sisimpur.shared.model.lifecycle import TaskLimits
     from sisimpur.shared.model.work import Policy
 
+MAIL_SERVER = re.compile(r"smtps?://([A-Za-z0-9.-]{1,253}|\[::1\])(:(6[0-4]|[1-5]?\d)?\d{1,3})?")
+MailAddress = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,60}$", examples=["you@example.com"])
+]
 FINE = 10_000  # a share is counted in so many parts: a float never touches an amount
 
 
@@ -156,6 +161,23 @@ class DiscordSettings(SettingsPart):
     """Whose words count there: the numbers of their accounts at Discord."""
 
 
+class MailSettings(SettingsPart):
+    server: str = Field(default="", max_length=270, examples=["smtp://smtp.gmail.com:587"])
+    """The mail server: `smtps://HOST:465`, or `smtp://HOST:587` with STARTTLS; empty: nothing is mailed."""
+    to: tuple[MailAddress, ...] = Field(default=(), max_length=20)
+    """Who gets the evening's report and what waits for you; keys are MAIL_USER and MAIL_PASSWORD in config/.env."""
+    sender: MailAddress | None = None
+    """Whose address it comes from; without it: the first of `to`."""
+
+    @pydantic.model_validator(mode="after")
+    def _can_be_sent(self) -> MailSettings:
+        if self.server and not MAIL_SERVER.fullmatch(self.server):
+            raise ValueError("server: write smtps://HOST:465, or smtp://HOST:587; keys stand in config/.env alone")
+        if bool(self.server) != bool(self.to):
+            raise ValueError("name both, the `server` and whom it mails `to`, or neither")
+        return self
+
+
 class LogSettings(SettingsPart):
     level: Level = "info"
     """The least that is written into logs/: debug has each agent's begin and end, warning only what went wrong."""
@@ -221,6 +243,9 @@ class PolicyFile(SettingsPart):
 
     discord: DiscordSettings = DiscordSettings()
     """Where you answer at Discord."""
+
+    mail: MailSettings = MailSettings()
+    """Where the day's report is mailed."""
 
     log: LogSettings = LogSettings()
     """What the agents write down, for `logs`."""

@@ -23,7 +23,7 @@ def harmless(markdown: str, hosts: Collection[str]) -> str:
 
 def plain(notice: Notice, hosts: Collection[str] = ()) -> str:
     """The notice without its title, as text for services that know no Markdown."""
-    text = defuse("\n\n".join(_paragraphs(notice)), hosts)
+    text = harmless("\n\n".join(_paragraphs(notice)), hosts)
     return text if len(text) <= LONGEST else text[: LONGEST - len(CUT)] + CUT
 
 

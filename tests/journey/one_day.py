@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from sisimpur.agents.coder.engine.engine import EngineJob
-from sisimpur.cli.wiring.services import relay_of
+from sisimpur.cli.wiring.services import relay_of, services
 from tests.journey.gated import BAD, GOOD, Coder, suite
 from tests.journey.stage import Stage
 from tests.mailbox import Mailbox
@@ -22,7 +22,8 @@ def bumpy(folder: Path, job: EngineJob) -> None:
 def main(root: str, model_url: str, way: str = "") -> int:
     """1 if a phase had a problem."""
     stage = Stage(Path(root), model_url, bumpy if way == "bumpy" else Coder(GOOD), suite, trace=TRACE)
-    stage.services.append(Mailbox(Path(root) / "box"))
+    with stage.records() as records:  # and what the home names itself
+        stage.services += [Mailbox(Path(root) / "box"), *services(records)]
     problems = stage.run_day()
     with stage.records() as records:  # as `run-day` does at its end
         problems += relay_of(records).step()

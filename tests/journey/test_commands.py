@@ -714,6 +714,12 @@ def test_the_doctor_runs_the_tests_once_and_says_what_to_write(
             "does not answer",
             id="nobody listens",
         ),
+        pytest.param(
+            lambda s: s.given_config("policy", merge="{}\nmail: {server: 'smtp://127.0.0.1:9', to: [you@example.com]}"),
+            "mail",
+            "127.0.0.1:9 cannot be reached (Connection refused); see mail.server in config/policy.yaml",
+            id="no mail server",
+        ),
     ],
 )
 def test_the_doctor_says_what_is_wrong(stage: Stage, spoil: object, name: str, said: str) -> None:

@@ -13,6 +13,7 @@ from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads
 from tests.killing import EVERY_POINT, finishes, killed_at, points
+from tests.mail_sink import MailSink
 from tests.mailbox import Mailbox
 
 DAY, HOURS = "2026-11-20", 3600.0
@@ -106,3 +107,30 @@ def test_a_kill_at_any_point_of_telling_ends_in_one_report_and_no_message_too_ma
         assert len(there) == 1 + in_doubt, f"killed at {passed[number - 1]} ({number})"
         assert there[-1]["title"].endswith("the day's report")
         assert report(stage, there[-1]["key"].split(":")[0]).count("nothing to do") == 1
+
+
+@pytest.mark.slow
+def test_a_kill_while_the_evening_is_mailed_loses_no_mail_and_what_comes_twice_has_one_id(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    """Its picture may have one bar more by then, its words are the same."""
+
+    def fresh(name: str) -> list[str]:
+        (tmp_path / name).mkdir()
+        stage = Stage(tmp_path / name, model.url, Coder(GOOD), suite).set_up(IDLE, FILES)
+        stage.given_config("policy", merge=f"{{}}\nmail: {{server: '{sink.url}', to: [you@example.com]}}")
+        return [sys.executable, "-m", "tests.journey.one_day", str(tmp_path / name), model.url]
+
+    with MailSink().listening() as sink:
+        passed = points(fresh("clean"))
+        assert len(sink.mails) == 1
+        *_, last = (number for number, name in enumerate(passed, 1) if name == "notice.done")
+        mailing = range(last - 3, last + 1)
+        assert [passed[n - 1] for n in mailing] == ["notice.planned", "notice.sending", "notice.sent", "notice.done"]
+        for number in mailing:
+            sink.mails.clear()
+            argv = fresh(str(number))
+            killed_at(number, argv)
+            finishes(argv)
+            assert len(sink.mails) == 1 + (passed[number - 1] == "notice.sent")
+            assert len({mail.message["Message-ID"] for mail in sink.mails}) == 1
