@@ -188,6 +188,8 @@ TOLD = "python -m pytest -o 'python_files=test*.py *_test.py'"  # pytest by itse
         param("", {"manage.py": "setdefault('DJANGO_SETTINGS_MODULE', 'site.settings.dev')",
                           **named("site/settings/dev.py", "site/settings/test.py", "shop/tests.py")},
                      "python manage.py test --settings=site.settings.test", id="settings for tests"),
+        param("", {**named("manage.py", "shop/tests.py"), "shop/test_settings.py": "class A:\n    def test_a(self): ..."},
+                     "python manage.py test", id="tests of settings are no settings for tests"),
         param("", APP, "python -m django test --settings=shop.tests.settings", id="an app without manage.py"),
         param("", {**APP, "conftest.py": ""}, TOLD, id="an app with conftest.py"),
         param("", {**APP, "setup.cfg": "[tool:pytest]"}, TOLD, id="an app that pytest is set up for"),

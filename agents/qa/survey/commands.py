@@ -29,6 +29,7 @@ SAFE = re.compile(r"[\w./:=@,*-]+")
 SETTINGS = re.compile(r"""DJANGO_SETTINGS_MODULE["']?\s*[,=]\s*["']?([\w.]+)""")
 BY_ITSELF = re.compile(r"__main__|^(?:unittest|pytest)\.main\(|sys\.exit\(", re.MULTILINE)  # a program, no module
 FOR_TESTS = re.compile(r"(?:.*/)?(?:settings/(?:tests?|testing)|tests?_settings|settings_tests?|tests?/settings)\.py")
+A_TEST = re.compile(r"^\s*(?:async )?def test_", re.MULTILINE)  # tests of settings are no settings for tests
 BY_PYTEST = re.compile(r"test_.*\.py|.*_test\.py")  # what it collects unless it is told more
 MEANT = ("--ds=", "--import-mode=", "--rootdir=")  # of pytest's options, what decides whether tests are found
 
@@ -114,15 +115,16 @@ def settings_module(part: Part) -> str:
 def settings_for_tests(part: Part) -> str:
     """` --settings=…` where manage.py would choose others than those that lie there for tests."""
     chosen = SETTINGS.search(part.read("manage.py"))
-    there = [path for path in part.paths if FOR_TESTS.fullmatch(path)]
-    if not there or (chosen and f"{chosen[1].replace('.', '/')}.py" in there):
+    there = _settings_for_tests(part)
+    if not there or (chosen and FOR_TESTS.fullmatch(f"{chosen[1].replace('.', '/')}.py")):
         return ""
-    return f" --settings={_module(_settings_for_tests(part))}"
+    return f" --settings={_module(there)}"
 
 
 def _settings_for_tests(part: Part) -> str:
     """The shortest path of a settings module that lies there for tests; empty: there is none."""
-    return min((path for path in part.paths if FOR_TESTS.fullmatch(path)), key=lambda one: (len(one), one), default="")
+    called = sorted((path for path in part.paths if FOR_TESTS.fullmatch(path)), key=lambda one: (len(one), one))
+    return next((path for path in called if not A_TEST.search(part.read(path))), "")
 
 
 def _module(path: str) -> str:
