@@ -41,6 +41,12 @@ def test_a_version_that_the_machine_has_is_found_and_runs(env: dict[str, str], s
     assert run((str(found), "-I", "-c", shows), env={}, timeout=30).text.strip() == HERE
 
 
+def test_the_one_that_its_ci_tests_with_is_taken_where_it_is_there(env: dict[str, str]) -> None:
+    assert interpreters(env).chosen("", HERE).resolve() == OWN
+    assert interpreters(env).chosen("", "3.99") == OWN
+    assert interpreters(env, HERE).chosen("", "3.99").resolve() == OWN
+
+
 def test_one_of_pyenv_is_found_where_nobody_looks(env: dict[str, str], tmp_path: Path) -> None:
     there = tmp_path / ".pyenv" / "versions" / f"{HERE}.0" / "bin"
     there.mkdir(parents=True)

@@ -188,7 +188,7 @@ TOLD = "python -m pytest -o 'python_files=test*.py *_test.py'"  # pytest by itse
         param("", {"manage.py": "setdefault('DJANGO_SETTINGS_MODULE', 'site.settings.dev')",
                           **named("site/settings/dev.py", "site/settings/test.py", "shop/tests.py")},
                      "python manage.py test --settings=site.settings.test", id="settings for tests"),
-        param("", {**named("manage.py", "shop/tests.py"), "shop/test_settings.py": "class A:\n    def test_a(self): ..."},
+        param("", {**named("manage.py", "shop/tests.py"), "shop/test_settings.py": "    def test_a(self): ..."},
                      "python manage.py test", id="tests of settings are no settings for tests"),
         param("", APP, "python -m django test --settings=shop.tests.settings", id="an app without manage.py"),
         param("", {**APP, "conftest.py": ""}, TOLD, id="an app with conftest.py"),
@@ -306,6 +306,40 @@ def test_what_does_not_run_comes_with_the_line_to_write(output: str, files: Mapp
 def test_a_python_that_is_too_old_or_too_new_is_known_before_anything_is_installed(pyproject: str, lacks: int) -> None:
     found = survey({"pyproject.toml": f"[project]\nrequires-python = '{pyproject}'" if pyproject else ""})
     assert findings.lacking_python(found, 11) == lacks
+
+
+@pytest.mark.parametrize(
+    ("versions", "begins"),
+    [("python-version: ['3.12', '3.13', pypy3.10]", 12), ("python-version:\n  - 3.13\n  - '3.14'\nx: 3.12", 13),
+     ("python: [3.9, '3.12']", 0), ("python-version: ${{ matrix.python-version }}", 0), ("image: x:3.14", 0)],
+)  # fmt: skip
+def test_without_a_word_in_a_manifest_the_oldest_python_of_its_ci_is_the_one(versions: str, begins: int) -> None:
+    ci = {".github/workflows/ci.yml": f"{versions}\nrun: manage.py test"}
+    assert findings.tested_python(survey(ci), 11) == begins
+    assert findings.tested_python(survey({**ci, ".python-version": "3.11"}), 11) == 0
+
+
+COMMAND = "pip install -r requirements.txt -r requirements-dev.txt"
+BUILT = "mysqlclient cannot be built here: install what it needs on this machine, then try again"
+
+
+@pytest.mark.parametrize(
+    ("printed", "command", "said"),
+    [
+        param("ERROR: Ignored the following versions: 6.0 Requires-Python >=3.12; 6.0.6 Requires-Python >=3.13; 7.0\n"
+              "ERROR: No matching distribution found for Django[argon2]==6.0.6", COMMAND,
+              f'Django 6.0.6 wants Python 3.13: write into {FILE}: python: "3.13"', id="a newer Python"),
+        param("Collecting a\nCollecting mysqlclient==2.2.8 (from x)\n  Getting requirements: started\n"
+              "  Getting requirements: finished with status 'error'\n  ╰─> See above for output.", COMMAND,
+              f"{BUILT}; or leave it out: write into {FILE}: setup: sed -i /^mysqlclient/Id requirements.txt "
+              f"requirements-dev.txt && {COMMAND}", id="what cannot be built"),
+        param("error: metadata-generation-failed\n╰─> mysqlclient", "pip install -e .", BUILT, id="of no file"),
+        param("ERROR: Failed building wheel for mysqlclient", "pip install -e .", BUILT, id="its wheel"),
+        param("error: no space left", COMMAND, f"mend `setup:` in {FILE}", id="anything else"),
+    ],
+)  # fmt: skip
+def test_a_set_up_that_failed_comes_with_the_line_to_write(printed: str, command: str, said: str) -> None:
+    assert findings.what_mends(printed, command, "setup", FILE) == said
 
 
 def test_what_is_not_run_comes_with_what_follows() -> None:

@@ -23,6 +23,7 @@ from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
 from sisimpur.agents.qa.runner.interpreters import Interpreters
 from sisimpur.agents.qa.runner.private_index import PrivateIndex
 from sisimpur.agents.qa.runner.suite import GATE, GENERATED, JOB, PACKAGES
+from sisimpur.agents.qa.survey.findings import what_mends
 from sisimpur.agents.qa.survey.roots import FETCHED_ONCE, Root, in_words
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
@@ -275,7 +276,7 @@ class Builder:
             raise Unavailable(f"{index.unreached}; with `packages:` in {self.setup.file} no network is needed")
         ended = f"was ended by {done.signal}" if done.signal else "ended with exit code {1}"
         how = ENDS.get(done.end, ended).format(self.setup.limits, done.code)
-        raise self._broken(step, f"{how}\n{told(done)}")
+        raise self._broken(step, f"{how}\n{told(done)}", printed(done))
 
     def _look_at_what_is_left(self, step: Step, place: Path) -> None:
         """Count what the step left: what cannot be counted cannot be given to a box again. BrokenSetup."""
@@ -304,10 +305,10 @@ class Builder:
             env |= dict.fromkeys(("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), setup.private.in_the_box)
         return replace(job, meter=index.place, env=env)
 
-    def _broken(self, step: Step, how: str) -> BrokenSetup:
+    def _broken(self, step: Step, how: str, said: str = "") -> BrokenSetup:
         return BrokenSetup(
             f"the tests of {self.setup.name} have no environment: `{one_line(step.name, MOST_LINE)}` {how}\n"
-            f"mend `{step.mend}:` in {self.setup.file}"
+            f"{what_mends(said, step.name, step.mend, self.setup.file)}"
         )
 
 
@@ -320,10 +321,13 @@ def _steps(command: str, python: Path) -> Iterator[Step]:
     yield Step(command, (str(python), "-I", "-S", "-c", KEEPING), online=False)
 
 
+def printed(done: Finished) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", (done.output + b"\n" + done.errors).decode("utf-8", "replace"))
+
+
 def told(done: Finished) -> str:
     """What it called an error, then the last lines that it printed, as plain text: pip tells the cause first."""
-    said = re.sub(r"\x1b\[[0-9;]*m", "", (done.output + b"\n" + done.errors).decode("utf-8", "replace"))
-    lines = list(dict.fromkeys(line.strip() for line in said.splitlines() if line.strip()))
+    lines = list(dict.fromkeys(line.strip() for line in printed(done).splitlines() if line.strip()))
     causes = [line for line in lines if CAUSE.match(line)][: MOST_LINES - 1]
     ends = [line for line in lines if line not in causes][len(causes) - MOST_LINES :]
     return "\n".join("  " + "".join(filter(str.isprintable, line[:MOST_LINE])) for line in causes + ends)

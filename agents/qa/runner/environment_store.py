@@ -26,7 +26,7 @@ from pathlib import Path
 
 from sisimpur.agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
 from sisimpur.agents.qa.runner.suite import PACKAGES, Environment
-from sisimpur.agents.qa.survey.findings import lacking_python
+from sisimpur.agents.qa.survey.findings import lacking_python, tested_python
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey, survey_at
 from sisimpur.shared.model.errors import BrokenSetup, CommandFailed
 from sisimpur.shared.model.naming import package_name
@@ -263,8 +263,9 @@ class Environments:
         """Once: what one commit wants of its Python is what all get, as long as this process lives."""
         if (interpreters := self._setup.interpreters) is None:
             return
-        lacking = lacking_python(self._survey(commit), sys.version_info.minor)
-        python = interpreters.chosen(f"3.{lacking}" if lacking else "")
+        survey, minor = self._survey(commit), sys.version_info.minor
+        lacking, tested = lacking_python(survey, minor), tested_python(survey, minor)
+        python = interpreters.chosen(f"3.{lacking}" if lacking else "", f"3.{tested}" if tested else "")
         self._setup = replace(self._setup, python=python, interpreters=None)
         self._builder = replace(self._builder, setup=self._setup)
 

@@ -30,16 +30,17 @@ class Interpreters:
     uv: Path
     env: Mapping[str, str]
 
-    def chosen(self, wanted: str) -> Path:
+    def chosen(self, wanted: str, better: str = "") -> Path:
         """`wanted`: the version that the target asks for, if `own` is none of these; empty: it is.
 
+        `better`: the one that its CI tests with: taken where this machine has it, and nobody said more.
         Misconfigured: there is none; the text says what to type. Only what the owner wrote is installed.
         """
         if self.said and not VERSION.fullmatch(self.said):
             return Path(self.said)
         version = self.said or wanted
         if not version:
-            return self.own
+            return (self.found(better) if better else None) or self.own
         if found := self.found(version):
             return found
         failed = self._installed(version) if self.said else ""

@@ -18,6 +18,11 @@ MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\
 PLACE = re.compile(r"([\w./-]+\.py):(\d+): in |File \"/job/([^\"\n]+)\", line (\d+)")
 AT_LEAST = re.compile(r"(?:>=|\^|~=?)\s*3\.(\d+)|^3\.(\d+)")
 AT_MOST = re.compile(r"(<=|<|~|==)\s*3\.(\d+)")  # `~=3.9` has no end below 4
+WANTED = re.compile(r"No matching distribution found for ([\w.-]+)(?:\[[^\]]*\])?==([\w.]+)")
+UNBUILT = (  # newer and older words of pip
+    re.compile(r"(?:╰─> (?!See )|Failed building wheel for |Failed to build )'?([A-Za-z][\w.-]*)"),
+    re.compile(r"Collecting ([\w.-]+)(?:(?!Collecting ).)*status 'error'", re.DOTALL),
+)
 PACKAGES = {  # that are called otherwise than what is imported
     "yaml": "PyYAML",
     "PIL": "Pillow",
@@ -96,6 +101,13 @@ def lacking_python(survey: TargetSurvey, minor: int) -> int:
     return least if least > minor else most if most < minor else 0
 
 
+def tested_python(survey: TargetSurvey, minor: int) -> int:
+    """Which Python 3.x its own CI begins with, if 3.`minor` is older and no manifest says more; 0: this one will do."""
+    known = any(part.manifests.python for part in survey.parts)
+    oldest = max((part.manifests.tested_python for part in survey.parts), default=0)
+    return oldest if oldest > minor and not known else 0
+
+
 def counts(run: SuiteRun, command: str) -> str:
     """What a whole run said."""
     told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(run.outcomes.values()).items()))
@@ -108,6 +120,19 @@ def why_not(run: SuiteRun, survey: TargetSurvey, setup: str, file: str) -> str:
     lines = [line.rstrip()[:LONGEST] for line in run.output.splitlines() if line.strip()][-LAST:]
     said = "".join(f"\n  {line}" for line in lines)
     return f"the tests came to no end ({run.end}): {to_write(run, survey, setup, file)}{said}"
+
+
+def what_mends(said: str, command: str, setting: str, file: str) -> str:
+    """What to write where a set-up did not end well. `said`: all that it printed."""
+    if (found := WANTED.search(said)) and (python := re.search(rf" {found[2]} Requires-Python >=(3\.\d+)", said)):
+        return f'{found[1]} {found[2]} wants Python {python[1]}: write into {file}: python: "{python[1]}"'
+    unbuilt = next(filter(None, (sign.search(said) for sign in UNBUILT)), None)
+    if unbuilt is None:
+        return f"mend `{setting}:` in {file}"
+    name, named = unbuilt[1], re.findall(r" -r (\S+)", command if command.startswith("pip ") else "")
+    line = f"sed -i /^{name}/Id {' '.join(named)} && {command}"
+    without = f"; or leave it out: write into {file}: setup: {line}" if named else ""
+    return f"{name} cannot be built here: install what it needs on this machine, then try again{without}"
 
 
 def _files_of(module: str) -> tuple[str, str]:

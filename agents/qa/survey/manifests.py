@@ -24,6 +24,8 @@ FACTORED = re.compile(r"[\w{},!-]+: ")  # a line of tox for some of its environm
 NAME = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
 FIRST = re.compile(r"[A-Za-z0-9][\w.-]*")
 INSTALLS = re.compile(r"session\.install\(([^()]*)\)")
+PYTHONS = re.compile(r"\bpython(?:[-_]version)?s?:((?:[^\n:]*(?:\n\s*-[^\n:]*)*))")  # on one line, or a list below
+MINOR = re.compile(r"(?<![\w.])3\.(\d{1,2})")
 EXTRAS = re.compile(r"""\s(?:--extras?[ =]|-E ?)["']?([\w. -]+)|\.\[([\w., -]+)\]""")  # of uv, poetry, pip
 
 
@@ -96,6 +98,11 @@ class Manifests:
         asked = asked or within(self.tool, "poetry", "dependencies", "python")
         asked = asked or self.setup_cfg.get("options", {}).get("python_requires")
         return asked if isinstance(asked, str) else self.read(".python-version").strip()[:20]
+
+    @property
+    def tested_python(self) -> int:
+        """The oldest 3.x that its CI runs the tests with; 0: it names none."""
+        return min((int(one) for said in PYTHONS.findall(self.runs) for one in MINOR.findall(said)), default=0)
 
     def extras(self) -> tuple[str, ...]:
         """Those for tests that it has, and those that its own CI installs for them."""
