@@ -33,8 +33,9 @@ LIKE_DJANGO = """\
 Write them as this repository does: a class on django.test.TestCase (SimpleTestCase where no database is needed), one
 method per behaviour, in the style of the test files that come along."""
 LIKE_UNITTEST = """\
-Write them as this repository does: a class on unittest.TestCase, one method per behaviour, in the style of the test
+Write them as this repository does: a class on {base}, one method per behaviour, in the style of the test
 files that come along."""
+OWN_BASE = re.compile(r"^class \w+\((\w+TestCase)\b", re.MULTILINE)
 LIKE_PYTEST = """\
 Write them for pytest: plain functions whose names are sentences, parametrized tables, the fixtures that are there."""
 ORDER = """\
@@ -125,7 +126,7 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     description = ORDER.format(
         turn=_turn(evidence, again).format(path=path, why=_why(evidence, again, site)),
         command=evidence.command,
-        style=_style(site.read(samples[0]) if samples else site.read(again[0]) if again else ""),
+        style=_style(site.read(samples[0]) if samples else site.read(again[0]) if again else "", evidence.command),
         aim=aim,
         uncovered=f"- No test runs these changed lines: {places(evidence.uncovered)}.\n" if evidence.uncovered else "",
         description=task.description,
@@ -154,7 +155,7 @@ def blind_order(task: TaskSpec, command: str, paths: Collection[str], read: Read
     there = {one: text for one in paths if (text := read(one))}
     samples = samples_of(path, there, _named(task, paths), _telling(task, there))
     around = [*(one for one in (*task.files, *task.context) if one in there and not is_test_file(one)), *samples]
-    style = _style(read(samples[0]) if samples else "")
+    style = _style(read(samples[0]) if samples else "", command)
     return replace(
         task,
         title=f"Tests for: {task.title}",
@@ -200,10 +201,14 @@ def _aim(evidence: Evidence, asked: Collection[str]) -> tuple[str, str]:
     return (SHOWS_IT, "and fail without the change") if UNSHOWN in asked else (RUNS_IT, "and run the changed lines")
 
 
-def _style(sample: str) -> str:
-    if "django.test" in sample:
+def _style(sample: str, command: str) -> str:
+    """As the nearest tests are written, and never otherwise than their runner collects them."""
+    if own := OWN_BASE.search(sample):
+        return LIKE_UNITTEST.format(base=own[1])
+    if "django.test" in sample or "manage.py test" in command:
         return LIKE_DJANGO
-    return LIKE_UNITTEST if "unittest" in sample and "pytest" not in sample else LIKE_PYTEST
+    is_unittest = UNITTEST.search(command) or ("unittest" in sample and "pytest" not in sample)
+    return LIKE_UNITTEST.format(base="unittest.TestCase") if is_unittest else LIKE_PYTEST
 
 
 # --- what is tested ------------------------------------------------------------------------------------------

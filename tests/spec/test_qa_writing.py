@@ -148,10 +148,22 @@ def test_where_coverage_falls_the_lines_are_asked_for_and_good_tests_stay_as_the
         (LIKE_PYTEST, "plain functions"),
         (LIKE_DJANGO, "django.test.TestCase"),
         ("import unittest\n", "unittest.TestCase"),
+        ("from hc.test import BaseTestCase\nclass PayTestCase(BaseTestCase):\n", "a class on BaseTestCase,"),
+        ("import unittest\nclass PayTest(unittest.TestCase):\n", "unittest.TestCase"),
     ],
 )
 def test_the_style_is_that_of_the_nearest_test(text: str, words: str) -> None:
     assert words in ordered(site(test_a=text)).description
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [("python manage.py test", "django.test.TestCase"), ("python -m unittest", "unittest.TestCase")],
+)
+def test_no_test_is_ordered_in_a_style_that_the_runner_does_not_collect(command: str, words: str) -> None:
+    there = {"shop/prices.py": PRICES, "tests/__init__.py": "#", "tests/test_a.py": LIKE_PYTEST}
+    found = blind_order(TASK, command, list(there), lambda path: there.get(path, ""))
+    assert found is not None and words in found.description
 
 
 def test_without_any_test_the_style_is_pytest_s() -> None:
