@@ -292,6 +292,40 @@ def test_definitions_are_found_by_what_their_names_mean(goal: str, shown: str) -
     assert shown in known(goal, texts=texts)
 
 
+def meant(goal: str, texts: Mapping[str, str]) -> set[str]:
+    return set(map(str, Meanings(CodeIndex(Repository(texts))).meant(goal)))
+
+
+def test_a_file_that_a_goal_calls_by_its_long_name_is_whole() -> None:
+    """A command of Django is called as its file, and its name is one word: the file was named, and not shown."""
+    command = "class Command:\n    def handle(self):\n" + "        self.write('to the owner')\n" * 200
+    texts = {**SHOP, "shop/management/commands/sendflappingnotices.py": command, "shop/long.py": FILLER}
+    text = known("sendflappingnotices writes to everybody who buys", texts=texts)
+    assert "shop/management/commands/sendflappingnotices.py, 202 lines:\n" in text
+    assert "shop/management" not in known("It writes to everybody who buys", texts=texts)
+
+
+def test_of_plug_ins_that_are_called_alike_the_one_beside_the_test_is_meant() -> None:
+    texts: dict[str, str] = {}
+    for name in ("signal", "slack", "sms", "telegram", "trello"):
+        texts[f"hub/{name}/transport.py"] = f"class {name.title()}:\n    def notify(self, flip):\n        return 1\n"
+        texts[f"hub/{name}/tests/test_notify.py"] = "def test_it_disables_channel():\n    channel.notify(flip)\n"
+    found = meant("A chat is gone: disable the channel", texts)
+    assert "hub/telegram/transport.py::Telegram.notify" in found
+    texts["tests/test_all.py"] = texts.pop("hub/telegram/tests/test_notify.py")
+    assert "hub/telegram/transport.py::Telegram.notify" not in meant("A chat is gone: disable the channel", texts)
+
+
+def test_a_method_of_an_object_is_no_function_of_that_name() -> None:
+    texts = {
+        "hub/views.py": "def save(request):\n    return 1\n",
+        "hub/mail.py": "def login(to):\n    return 1\n\n\nclass Box:\n    def seal(self):\n        return 1\n",
+        "tests/test_rules.py": "def test_rules_keep_status():\n    check.save()\n    mail.login(1)\n    box.seal()\n",
+    }
+    found = meant("Rules lose the status", texts)
+    assert {"hub/mail.py::login", "hub/mail.py::Box.seal"} <= found and "hub/views.py::save" not in found
+
+
 def test_pages_and_prose_take_a_small_part_and_a_page_comes_with_the_view_that_fills_it() -> None:
     about = "<p>basket courier voucher</p>\n" * 60
     texts = {**SHOP, "templates/about.html": about, "notes.md": "basket courier voucher\n" * 400}

@@ -38,7 +38,8 @@ IN_NAME, IN_CLASS, IN_PATH, IN_TEXT = 1.0, 0.4, 0.3, 0.3
 BY_TEST, BY_CODE = 0.6, 0.4  # of what the test or the function that calls it is worth
 MOST_FOLLOWED = 20
 TEXTS = re.compile(r"\"([^\"\n]{2,300})\"|'([^'\n]{2,300})'")
-CALL = re.compile(r"(\w+)\(")
+TESTS_FOLDER = re.compile(r"/tests?$")
+CALL = re.compile(r"(?:(\w*)(\.))?\b(\w+)\(")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +115,12 @@ class Meanings:
         found: dict[DefinedAt, float] = {}
         for place in sorted(worth, key=lambda place: (-worth[place], str(place)))[:MOST_FOLLOWED]:
             value = worth[place] * (BY_TEST if kind(place.path) == "tests" else BY_CODE)
-            for name in set(CALL.findall(_text(self._index.files[place.path], place.definition))):
+            for owner, dot, name in set(CALL.findall(_text(self._index.files[place.path], place.definition))):
                 code = [one for one in self._called.get(name, ()) if kind(one.path) == "code"]
+                if dot:  # `check.save()` is no function called `save`, unless `check` is its module
+                    code = [one for one in code if "." in one.definition.name or owner == _module_name(one.path)]
+                if len(code) > SHARED_NAMES:  # of what every plug-in calls alike, the one beside is meant
+                    code = [one for one in code if dirname(one.path) == _tested_folder(place.path)]
                 for one in code if len(code) <= SHARED_NAMES else ():
                     found[one] = max(found.get(one, worth.get(one, 0.0)), value)
         return found
@@ -127,6 +132,15 @@ class Meanings:
         by_words = sorted(worth, key=lambda place: (-worth[place], str(place)))
         places = [*(place for name in letters for place in self._called[name]), *by_words]
         return list(dict.fromkeys(map(str, places)))[:most]
+
+
+def _module_name(path: str) -> str:
+    return splitext(basename(path))[0]
+
+
+def _tested_folder(path: str) -> str:
+    """Its folder; of a test below `tests/`, the one above."""
+    return TESTS_FOLDER.sub("", dirname(path))
 
 
 def _alternatives(word: str) -> dict[str, float]:
@@ -181,6 +195,7 @@ ROUTE = re.compile(r"(?<![\w.<])/[\w@+.-]+(?:/[\w@+.-]*)*")
 PATH = re.compile(r"(?<![\w.])\.[a-z]\w+|[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+file\b")
 FOLDER = re.compile(r"[\w@.-]+/(?![\w@])")
 CAPITALS = re.compile(r"\b[A-Z]{4,}\b")
+LONG_WORD = re.compile(r"\b\w{12,}\b")
 DOTTED = re.compile(r"\b\w+(?:\.\w+)+")
 KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (  # words, and the files that one opens when they are said
     ("image container docker compose root", ("Dockerfile*", "*compose*.y*ml", "*entrypoint*")),
@@ -277,13 +292,16 @@ def named_in(text: str, index: CodeIndex) -> Iterator[str]:
         yield from _of_module(dotted, index)[:2]
     for word in dict.fromkeys(CAPITALS.findall(text)):
         yield from (path for path in index.paths if splitext(basename(path))[0] == word and "/" not in path)
+    for word in dict.fromkeys(LONG_WORD.findall(text)):  # `sendallreports`: a command or a job is called so
+        called = [path for path in index.files if _module_name(path) == word and kind(path) == "code"]
+        yield from called if len(called) <= NAMED_DEFINERS else ()
 
 
 def _defining(text: str, index: CodeIndex) -> Iterator[str]:
     """The files that define a name of the code that the text says, if they are few."""
     for word in dict.fromkeys(re.findall(r"\w+", text)):
         if is_a_name(word, text):
-            product = [path for path in index.definers.get(word, ()) if kind(path) != "tests"]
+            product = [path for path in index.definers.get(word, ()) if kind(path) == "code"]
             yield from product if len(product) <= NAMED_DEFINERS else ()
 
 
