@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -129,6 +130,8 @@ LONGEST = 5 * NEAR  # lines of a definition that is shown whole for a place in i
 LEAST_GAP = 4  # lines; to say that fewer are left out takes as much room
 MOST_LISTED = 150  # definitions that are listed with their methods; of more, the outer ones alone
 MOST_OUTER = 600  # of these
+MOST_BESIDE = 4  # parts of which the neighbours are shown, too
+MOST_USES = 8  # lines of a file that hold a name or a quote; of one that more hold, they say little
 MOST_QUOTES = 200  # quotes of the task's words that are looked for
 LEFT_OUT = "⋮"  # begins a line that is not in the file
 
@@ -205,12 +208,14 @@ def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words:
     if is_test_file(path):
         yield range(max(1, len(lines) - AROUND), len(lines) + 1)  # where new tests go
     uses = {_last(one) for one in strong} | {word for word in said if len(word) > 3 and "_" in word.strip("_")}
-    for number, line in enumerate(lines, 1):
-        if not uses.isdisjoint(WORD.findall(line)):
+    used = [(number, uses.intersection(WORD.findall(line))) for number, line in enumerate(lines, 1)]
+    often = Counter(name for _, names in used for name in names)
+    for number, names in used:
+        if any(often[name] <= MOST_USES for name in names):
             yield _around(number, holders, len(lines))
     yield from (one.lines for one in named if not _says_where(one, whole))
     firsts, lasts = {one.first: one for one in reversed(known)}, {one.last: one for one in reversed(known)}
-    for part in (*inner, *(one.lines for one in named)):
+    for part in (*inner, *(one.lines for one in named))[:MOST_BESIDE]:
         near = (*(lasts.get(part.start - 4 + n) for n in range(4)), *(firsts.get(part.stop + n) for n in range(4)))
         yield from (one.lines for one in near if one and len(one.lines) <= NEAR)
 
@@ -250,7 +255,7 @@ def _has_moved(name: str, listed: str, known: Sequence[Definition]) -> bool:
 def _quoted(lines: Sequence[str], words: str) -> Iterator[int]:
     """Lines that stand in the words, or hold what is quoted there."""
     quotes = dict.fromkeys(piece.strip() for found in QUOTED.findall(words) for piece in found if piece.strip())
-    pieces = list(quotes)[:MOST_QUOTES]
+    pieces = [piece for piece in list(quotes)[:MOST_QUOTES] if sum(piece in line for line in lines) <= MOST_USES]
     told = {line for each in words.splitlines() if len(line := each.strip()) >= LEAST_LINE}
     for number, line in enumerate(lines, 1):
         if line.strip() in told or any(piece in line for piece in pieces):

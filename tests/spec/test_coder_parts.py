@@ -136,6 +136,20 @@ def test_where_a_named_function_is_used_is_shown_too() -> None:
     assert "return net_price(1, 2)" in shown("Rename net_price", text)
 
 
+def test_a_helper_that_everything_calls_does_not_bring_its_callers() -> None:
+    """A task named `_get_rw_check_for_user`, which 20 views of a file call: 24,000 characters for seven functions."""
+    calls = "".join(function(f"view_{number}", "    check = _load_it(a)\n" + FILLER) for number in range(12))
+    found = shown("Change net_price. Wrap `_load_it` in the tests.", LONG_FILE + function("_load_it") + calls)
+    assert function("net_price") in found and function("_load_it") in found
+    assert "view_5 ends here" not in found
+
+
+def test_of_many_named_parts_the_first_bring_their_neighbours() -> None:
+    found = shown("Change other_2, other_6, other_10, other_14, other_18 and other_22.")
+    assert all(f"other_{number} ends here" in found for number in (2, 6, 10, 14, 18, 22))
+    assert "other_7 ends here" in found and "other_21 ends here" not in found
+
+
 def test_a_correction_is_shown_what_the_last_change_has_touched() -> None:
     at = LONG_FILE[: LONG_FILE.index("'last_20")].count("\n") + 1
     patch = f"--- a/app/sums.py\n+++ b/app/sums.py\n@@ -{at},2 +{at},3 @@ def last_20(a, b):\n".encode()
