@@ -458,6 +458,8 @@ def test_lines_with_a_name_are_those_of_code_first_and_all_are_counted() -> None
     assert text.endswith("and 88 more: docs/p0.md 28, docs/p1.md 30, docs/p2.md 30")
     many = {f"docs/p{n}.md": "detect()\n" * 400 for n in range(6)}
     assert "and at least 1980 more: " in asked("search", "detect", many)
+    every = {f"app/p{n}.py": "notify()\n" * 9 for n in range(30)}
+    assert asked("search", "notify", every).endswith("\nand 250 more, in 28 files"), "a list of these is read by nobody"
 
 
 def test_a_method_stands_where_it_is_called_and_what_the_language_calls_is_not_looked_for() -> None:

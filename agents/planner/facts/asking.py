@@ -260,4 +260,5 @@ def _lines_with(source: SourceTree, what: str, most: int, named: re.Pattern[str]
     yield from (f"{hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in found[:most])
     if more := Counter(hit.path for hit in found[most:]):
         many = f"{'at least ' if len(looked) >= MOST_LOOKED else ''}{more.total()}"
-        yield f"and {many} more: {few([f'{path} {n}' for path, n in more.items()], MOST_FILES)}"
+        each = [f"{path} {n}" for path, n in more.items()]  # of very many no list is read, and it takes others' room
+        yield f"and {many} more" + (f": {', '.join(each)}" if len(each) <= MOST_FILES else f", in {len(each)} files")
