@@ -115,6 +115,14 @@ class _Names:
         else:
             yield _Place(self.path, ".".join(parts))
 
+    def has_another(self, owner: str, place: _Place) -> bool:
+        """Whether the class that is called so here is one of another file: each command of Django is a `Command`."""
+        if any(isinstance(node, ast.ClassDef) and node.name == owner for node in self.tree.nodes):
+            return True
+        found = [one.path for one in self._module(self._imported.get(owner, []), [])]
+        folders = [path.removesuffix("__init__.py") for path in found if path.endswith("/__init__.py")]
+        return bool(found) and place.path not in found and not any(map(place.path.startswith, folders))
+
     def _module(self, names: list[str], rest: list[str]) -> Iterator[_Place]:
         """The longest part of the name that is a file is the module; what follows is defined in it."""
         whole = [*names, *rest]
@@ -279,7 +287,9 @@ def _is_meant(node: ast.Name | ast.Attribute, place: _Place, names: _Names, text
             return True
     owner = place.name.rpartition(".")[0].rpartition(".")[2]
     is_method = bool(owner) and isinstance(node, ast.Attribute) and last not in BUILTIN
-    return is_method and (names.path == place.path or bool(re.search(rf"\b{re.escape(owner)}\b", text)))
+    if not is_method or names.path == place.path:
+        return is_method
+    return bool(re.search(rf"\b{re.escape(owner)}\b", text)) and not names.has_another(owner, place)
 
 
 def _use(tree: PythonTree, path: str, lines: Sequence[str], node: ast.expr, place: _Place) -> Use:

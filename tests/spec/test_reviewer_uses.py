@@ -71,6 +71,22 @@ def test_what_only_reads_like_a_use_is_not_shown(text: str) -> None:
     assert used({"shop/a.py": text}) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("from shop.prices import Shop\nShop().price(1)\n", True),
+        ("from shop import Shop\nShop().price(1)\n", True),
+        ("from shop.other import Shop\nShop().price(1)\n", False),
+        ("class Shop:\n    pass\n\n\nShop().price(1)\n", False),
+    ],
+    ids=["its class", "as the package passes it on", "of another file", "of this file"],
+)
+def test_a_method_of_another_class_of_that_name_is_no_use(text: str, is_found: bool) -> None:
+    """Each command of Django is a `Command` with `handle`: a reviewer read the tests of four others."""
+    tracked = {"shop/a.py": text, "shop/other.py": SHOP, "shop/__init__.py": "from shop.prices import Shop\n"}
+    assert used(tracked, DEAR, SHOP).startswith("=== shop/a.py") is is_found
+
+
 SAME = [
     pytest.param(TAX + "\n\nx = 1\n", TAX, id="something beside it"),
     pytest.param(TAX.replace(":\n", ':\n    """Tell the tax."""\n'), TAX, id="its docstring alone"),
