@@ -214,24 +214,6 @@ def test_a_common_word_that_is_also_a_folder_forbids_nothing_by_itself() -> None
     assert "docs/" in found.questions[0].evidence
 
 
-@pytest.mark.parametrize(
-    ("note", "patterns"),
-    [
-        ("Don't touch the Billing (billing/pay.py), banks depend on it", ("billing/pay.py",)),
-        ("Don't touch billing (pay.py, `tax.py`)", ("pay.py", "tax.py")),
-        ("Don't touch billing (and billing/pay.py)", ("billing/", "billing/pay.py")),
-        ("Don't touch billing (billing/pay.py, too) and billing", ("billing/", "billing/pay.py")),
-        ("Don't touch billing (billing/pay.py) and billing", ("billing/pay.py", "billing/")),
-        ("Don't touch billing (README.md)", ("billing/", "README.md")),
-        ("Don't touch billing (the old one)", ("billing/",)),
-        ("Don't touch billing/ (billing/pay.py)", ("billing/", "billing/pay.py")),
-    ],
-)
-def test_a_path_in_brackets_says_which_part_of_a_word_is_meant(note: str, patterns: tuple[str, ...]) -> None:
-    """ "The REST API (api/views.py)" guarded each folder that is called api, with its models and its tests."""
-    assert set(read(notes(note)).guards[0].patterns) == set(patterns)
-
-
 @pytest.mark.parametrize("answer", ["billing/**", "billing/pay.py", "billing/*.py"])
 def test_what_a_folder_of_the_note_holds_is_not_listed_beside_it(answer: str) -> None:
     [guard] = read(notes("Don't touch billing/"), answer).guards

@@ -23,7 +23,6 @@ INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U00
 QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|[“„«]([^”“»]+)[”“»]|(?<!\w)'([^']+)'(?!\w)")
 LATIN = re.compile(r"[A-Za-z0-9_.\-/*?\[\]@+~\\]+")  # a name to which the letters of another script are glued
 BETWEEN = re.compile(r"[\s,;:!?|\"'`“”„«»‘’ʼ(){}<>…।॥、。，；：！？「」『』]+")
-EXPLAINED = re.compile(r"([\w-]+)(\s*\(([^()]+)\))")  # a word, and behind it what is meant
 EMPHASIS = re.compile(r"(\*{1,3}|_{1,3})(?![/*])(.+?)(?<![/*])\1")
 FILE = re.compile(r"[^/]*\w\.[A-Za-z]\w{0,9}")
 ABOUT = re.compile(r"/\.{0,2}/")  # `a//b`, `a/./b`, `x/../a/b`: a longer way to a/b
@@ -124,7 +123,7 @@ def named(sentence: str, target: TargetPaths, forbids: bool) -> NamedPaths:
     patterns: dict[str, None] = {}
     missing: dict[str, None] = {}
     loose: dict[str, None] = {}
-    for word in dict.fromkeys(_words(EXPLAINED.sub(lambda one: _without_word(one, target), text))):
+    for word in dict.fromkeys(_words(text)):
         found = _marked(word, target)
         patterns |= dict.fromkeys(found)
         if not found and is_path(word):
@@ -135,14 +134,6 @@ def named(sentence: str, target: TargetPaths, forbids: bool) -> NamedPaths:
     patterns |= dict.fromkeys(path for path in target.spaced if folded(path) in whole)
     kept = [word for word in missing if not any(other != word and other in patterns for other in _cut(word))]
     return NamedPaths(tuple(patterns), tuple(kept), tuple(word for word in loose if word not in patterns))
-
-
-def _without_word(found: re.Match[str], target: TargetPaths) -> str:
-    """`the API (api/views.py)` means that file of it: where nothing but such names stands behind a word, it is none."""
-    whole = tuple(target.word(found[1]))
-    inside = [_marked(_bare(word), target) for word in BETWEEN.split(found[3]) if word]
-    held = [path for path in target.files if any(matches(path, tuple(some)) for some in inside)]
-    return found[2] if all(inside) and all(matches(path, whole) for path in held) else found[0]
 
 
 def is_path(word: str) -> bool:
