@@ -214,6 +214,14 @@ def test_a_common_word_that_is_also_a_folder_forbids_nothing_by_itself() -> None
     assert "docs/" in found.questions[0].evidence
 
 
+@pytest.mark.parametrize(
+    "inside", ["", " ", "!", "…", ",", "billing/pay.py", "billing/pay.py, …", "README.md", "the old one"]
+)
+def test_what_stands_in_brackets_takes_no_guard_away(inside: str) -> None:
+    """Who writes "billing (billing/pay.py, …)" may mean all of it."""
+    assert "billing/" in read(notes(f"Don't touch billing ({inside}), banks depend on it")).guards[0].patterns
+
+
 @pytest.mark.parametrize("answer", ["billing/**", "billing/pay.py", "billing/*.py"])
 def test_what_a_folder_of_the_note_holds_is_not_listed_beside_it(answer: str) -> None:
     [guard] = read(notes("Don't touch billing/"), answer).guards
