@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
 from sisimpur.shared.model.schedule import Backoff
-from sisimpur.shared.notify.notice import AGAIN, DeliveryUnknown, Notice, Notifier
+from sisimpur.shared.notify.notice import AGAIN, DeliveryUnknown, Notice, Notifier, key_of_day
 from sisimpur.shared.notify.notice_book import NoticeRepository, Slip
 
 PAUSE = timedelta(minutes=5)  # between two tries of the same words
@@ -38,20 +38,32 @@ class Messenger:
             if slip.is_due and (as_news or slip.message_id or not (slip.posts or slip.blind)):
                 self._try(notifier, notice, slip, now)
 
-    def flush(self, day: str, now: datetime) -> None:
-        """Send again what should be there since five minutes and is not."""
+    def flush(self, day: str, now: datetime) -> bool:
+        """Send again what should be there since five minutes and is not.
+
+        Whether the day's own message is among it: that one is not sent here, but by whoever has its newest words.
+        """
+        owed = False
         for notifier in self.notifiers:
             for notice, slip in self.book.due(day):
                 rests = slip.tried_at and Backoff(1, slip.tried_at, slip.tried_at + PAUSE).lasts(now)
                 if slip.service == notifier.name and not rests:
-                    self._try(notifier, notice, slip, now)
+                    if notice.key == key_of_day(day):
+                        owed = owed or not self._is_shut(notifier, now)
+                    else:
+                        self._try(notifier, notice, slip, now)
+        return owed
 
     def has_arrived(self, key: str) -> bool:
         """Tell whether that message stands at one of the services in its newest words."""
         return any(self.book.is_delivered(key, notifier.name) for notifier in self.notifiers)
 
+    def _is_shut(self, notifier: Notifier, now: datetime) -> bool:
+        shut = self._shut.get(notifier.name)
+        return bool(shut and shut.lasts(now))
+
     def _try(self, notifier: Notifier, notice: Notice, slip: Slip, now: datetime) -> None:
-        if (shut := self._shut.get(notifier.name)) and shut.lasts(now):
+        if self._is_shut(notifier, now):
             return
         if slip.is_perhaps_there:
             notice = replace(notice, text=f"{notice.text}\n\n{AGAIN}")

@@ -51,6 +51,11 @@ class Notice:
     picture: Picture | None = None
 
 
+def key_of_day(day: str) -> str:
+    """Key of the one message that grows with its day."""
+    return f"{day}:day"
+
+
 # --- the service ----------------------------------------------------------------------------------------------
 
 

@@ -116,10 +116,8 @@ class NoticeRepository(OfDatabase):
         return self._db.row(sql, (key, service)) is not None
 
     def due(self, day: str) -> tuple[tuple[Notice, Slip], ...]:
-        """Messages of that day that are still to be delivered, but for the day's own: that one is always told anew."""
-        rows = self._db.rows(
-            "select * from notices where key like ? || ':%' and key not like '%:day' order by rowid", (day,)
-        )
+        """Messages of that day that are still to be delivered, in the order in which they were meant."""
+        rows = self._db.rows("select * from notices where key like ? || ':%' order by rowid", (day,))
         return tuple((notice, slip) for row in rows if (slip := _slip(row)).is_due and (notice := _notice(row)))
 
     def unsent(self, key: str) -> tuple[Slip, ...]:

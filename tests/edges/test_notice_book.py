@@ -126,6 +126,21 @@ def test_what_did_not_arrive_is_sent_when_the_service_is_back(messenger: Messeng
     assert messenger.book.unsent("x") == ()
 
 
+def test_the_days_own_message_is_owed_and_not_sent_in_old_words(messenger: Messenger, box: Mailbox) -> None:
+    box.before.append(Unavailable("away"))
+    messenger.send(MESSAGE, NOW)
+    assert [messenger.flush(DAY, NOW + wait) for wait in (PAUSE / 2, PAUSE)] == [False, True]
+    assert texts(box) == []
+    messenger.send(replace(MESSAGE, text="newest"), NOW + PAUSE, as_news=False)
+    assert texts(box) == ["newest"] and not messenger.flush(DAY, NOW + 2 * PAUSE)
+
+
+def test_nothing_is_owed_to_a_service_that_takes_nothing(messenger: Messenger, box: Mailbox) -> None:
+    box.before.append(Misconfigured("the webhook is gone"))
+    messenger.send(MESSAGE, NOW)
+    assert not messenger.flush(DAY, NOW + PAUSE)
+
+
 def test_its_sections_are_there_when_it_is_sent_late(messenger: Messenger, box: Mailbox) -> None:
     box.before.append(Unavailable("away"))
     messenger.send(NOTE, NOW)

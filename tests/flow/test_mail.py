@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ import pytest
 from sisimpur.cli.wiring.services import mail_of, services
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.notify.notice import AGAIN
+from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
+from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads, task
 from tests.mail_sink import PASSWORD, USER, MailSink
@@ -110,7 +113,24 @@ def test_a_server_that_is_away_keeps_nobody_and_the_mail_comes_when_it_is_back(
     assert "**Not delivered**\n- Waits for you: " in evening.text
 
 
-def test_an_evening_that_nobody_took_is_named_by_the_next_one(
+@pytest.mark.parametrize("refusals", [1, 3])
+def test_an_evening_that_the_server_did_not_take_comes_minutes_later_once_and_with_its_picture(
+    stage: Stage, sink: MailSink, refusals: int
+) -> None:
+    """Who greets a stranger with "later" takes it at the next try."""
+    clock = ManualClock(MIDNIGHT + timedelta(hours=6))
+    sink.fates += ["at MAIL 451 later"] * refusals
+    with days(stage, clock) as day:
+        day.until(MIDNIGHT + timedelta(hours=23))
+        assert sink.mails == []
+        day.until(MIDNIGHT + timedelta(hours=23, minutes=59))
+    (mail,) = sink.mails
+    assert subjects(sink)[0].startswith(f"{DAY}: 1 merged, $0.")
+    *_, picture = mail.message.walk()
+    assert picture.get_payload(decode=True) == (stage.home.reports / f"{DAY}.png").read_bytes()
+
+
+def test_an_evening_that_nobody_took_and_no_daemon_tries_again_is_named_by_the_next_one(
     stage: Stage, model: ScriptedModel, sink: MailSink
 ) -> None:
     """As at Discord: the file is there."""

@@ -26,7 +26,6 @@ from sisimpur.agents.orchestrator.reports.account import (
 from sisimpur.agents.orchestrator.reports.books import DeployDays, ReportBooks
 from sisimpur.agents.orchestrator.reports.reflecting import Lately, reflect
 from sisimpur.agents.orchestrator.reports.reflection import Reflection
-from sisimpur.agents.orchestrator.reports.report_notice import key_of_day
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.roadmapping import RoadmapLook
 from sisimpur.agents.orchestrator.roadmap.weeks import looked_from, monday_of
@@ -37,6 +36,7 @@ from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_f
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
 from sisimpur.shared.money.ticket import Share, added, totals
 from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
+from sisimpur.shared.notify.notice import key_of_day
 from sisimpur.shared.notify.notice_book import Slip
 from sisimpur.shared.store.ended_tasks import EndedWanted, TaskLife
 from sisimpur.shared.store.plan_book import Trouble

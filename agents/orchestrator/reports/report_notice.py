@@ -24,13 +24,8 @@ from sisimpur.shared.machine.pressure import Tight, forbids
 from sisimpur.shared.model.deployment import DeployStage
 from sisimpur.shared.model.text import as_said, bullets
 from sisimpur.shared.money.token_budget import in_cents
-from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone
+from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone, key_of_day
 from sisimpur.shared.store.plan_book import Trouble
-
-
-def key_of_day(day: str) -> str:
-    return f"{day}:day"
-
 
 # --- the message of the day ----------------------------------------------------------------------------------
 

@@ -150,7 +150,8 @@ class Reporting:
         if self._seen is None or standing - self._seen:
             self._tell_urgent(today)
             self._seen = standing
-        self._messages.flush(today, self.session.now())
+        if self._messages.flush(today, self.session.now()) and self._plans.has_ended(today, EVENING):
+            self._tell_evening(today, as_news=False)
         return standing
 
     def _standing(self) -> set[EndedTask]:
@@ -181,11 +182,15 @@ class Reporting:
     def evening(self, day: str) -> None:
         """The report of the day, and the last words of its message."""
         self._plans.phase_begins(day, EVENING, self.session.now())
-        account = replace(self._account(day), head=self.books.audit.head())
-        png = self._write(account)
-        self._tell_day(report_notice.evening(account, self._command, png))
+        self._tell_evening(day)
         self.session.tell(f"report: {self._reports / f'{day}.md'}")
         self._plans.phase_ended(day, EVENING, self.session.now())
+
+    def _tell_evening(self, day: str, as_news: bool = True) -> None:
+        """The file, and its message; again to a service that did not take it, with what came since then."""
+        account = replace(self._account(day), head=self.books.audit.head())
+        png = self._write(account)
+        self._tell_day(report_notice.evening(account, self._command, png), as_news)
 
     # -- what cannot wait -------------------------------------------------------------------------------------
 
