@@ -136,7 +136,7 @@ class WebhookHome(OutletHome):
 
 
 class RedisHome(OutletHome):
-    """A real one of our own, that keeps what it has when it ends."""
+    """A real one of our own, that keeps what it has said that it has, also when it is killed."""
 
     def __init__(self, folder: Path) -> None:
         with closing(socket.create_server(("127.0.0.1", 0))) as free:
@@ -161,7 +161,7 @@ class RedisHome(OutletHome):
         raise AssertionError("redis-server does not answer")
 
     def leave(self) -> None:
-        self.process.terminate()
+        self.process.kill()
         self.process.wait(20)
 
     def entries(self, channel: str) -> list[str]:
@@ -216,6 +216,21 @@ class TestRedis(OutletContract):
         home.outlet.take(some)
         assert [home.entries(name) for name in (REQUESTS, RESULTS, WORKFLOW)] == [[event.text] for event in some]
         assert home.entries(AUDIT) == [event.text for event in some]
+
+    def test_one_that_is_killed_at_any_moment_has_each_event_in_the_end(self, home: RedisHome, db: Database) -> None:
+        clock = ManualClock(NOW)
+        one = relay(db, home.outlet, clock=clock)
+        for seconds in (0.0, 0.01, 0.03, 0.1):
+            many(db, 4 * PORTION)
+            killer = threading.Timer(seconds, home.leave)
+            killer.start()
+            list(one.step())
+            killer.join()
+            home.come_back()
+            clock.sleep(LONGEST_REST.total_seconds())
+        list(one.step())
+        found = [int(event["id"]) for event in home.taken()]
+        assert list(dict.fromkeys(found)) == [*range(1, 16 * PORTION + 1)] and len(found) <= 20 * PORTION
 
 
 @contextmanager
