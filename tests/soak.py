@@ -33,6 +33,7 @@ from tests.journey.stage import ScriptedWorkshop, Stage
 from tests.soak_figures import Figures, growth, resident, row
 
 STEP = timedelta(hours=3)
+TALK_MEGABYTES = 1  # what was said may take so much: half of what all these months say
 MEASURED_EACH = 30  # days
 TICKS = 7  # of which the fastest is told: others may be using the machine
 
@@ -62,6 +63,8 @@ class Soak:
             self.stage.set_up("# Vision\n", FILES)
             self.stage.given_config("agents", engine="{launcher: shim, patience: 0}")
             self.stage.given_config("policy", capacity="{tasks_per_day: 3, parallel: 2, open_pulls: 5}")
+            with (self.stage.home.config / "policy.yaml").open("a") as file:
+                file.write(f"talk: {{days: 3650, megabytes: {TALK_MEGABYTES}}}\n")  # size alone throws away
             config = {path.name: path.read_text() for path in self.stage.home.config.glob("*.yaml")}
             self.world = World(self.stage, self.dice, self.script, self.post, config)
             self.owner = Owner(self.stage, self.dice)
@@ -114,7 +117,9 @@ class Soak:
 
             def after(phase: str, _: bool) -> None:
                 if phase == "wrap_up":
-                    self.stage.said.extend(tidy(home, records.db, team.mirror, self.clock.now()))
+                    talk = records.settings.policy.talk
+                    self.stage.said.extend(tidy(home, records.db, team.mirror, self.clock.now(), talk=talk))
+                    self._check_talk(records)
                     records.db.close()
 
             outside = Outside(lambda _: nullcontext(), check, after)
@@ -192,6 +197,16 @@ class Soak:
         if twice := {name for name in names if names.count(name) > 1}:
             self._breaks(f"{day}: in two folders: {twice}")
 
+    def _check_talk(self, records: Records) -> None:
+        """After the evening what was said takes no more than the owner allows, and each row has its file."""
+        rows = records.db.rows("select day, max(begin + size) as ends from conversations group by day")
+        sizes = {path.stem: path.stat().st_size for path in self.stage.home.talk.glob("*.talk")}
+        if sum(sizes.values()) > TALK_MEGABYTES * 1_000_000:
+            self._breaks(f"what was said takes {sum(sizes.values())} bytes")
+        for row in rows:
+            if sizes.get(row["day"], 0) < row["ends"]:
+                self._breaks(f"what was said on {row['day']} is gone, and its rows are not")
+
     def _settled(self, life: Days) -> None:
         """After a calm day each task is over, or it waits for the owner."""
         names = life.records.store.names()
@@ -221,6 +236,7 @@ class Soak:
             files=sum("objects" not in path.parts for path in home.state.rglob("*")),
             database=home.database.stat().st_size,
             logs=sum(path.stat().st_size for path in home.logs.rglob("*")),
+            talk=sum(path.stat().st_size for path in home.talk.glob("*.talk")),
             tasks=len(life.records.journal.every_task()),
             tick=self._idle_tick(life),
         )

@@ -11,7 +11,7 @@ import pytest
 from tests.soak import Soak
 from tests.soak_figures import MIB, Figures, growth
 
-WARM = Figures(60, 120 * MIB, 40, 4, 200, 1_000_000, 100_000, 90, 0.01)
+WARM = Figures(60, 120 * MIB, 40, 4, 200, 1_000_000, 100_000, 400_000, 90, 0.01)
 LATER = replace(WARM, day=300, tasks=450)
 
 
