@@ -64,14 +64,16 @@ class Task:
     checks: Sequence[Any] = ()
     effect: str = ""
     is_stuck: bool = False
+    now: str = ""  # where it stands; its last event of the day may have brought it elsewhere
 
     @property
     def state(self) -> str:
-        return str(self.events[-1]["to_state"])
+        return self.now or str(self.events[-1]["to_state"])
 
     @property
     def ended(self) -> str:
-        return str(self.events[-1]["event"]) if self.state in OVER else ""
+        last = self.events[-1]
+        return str(last["event"]) if self.state == last["to_state"] and self.state in OVER else ""
 
     @property
     def is_of_the_day(self) -> bool:
@@ -107,6 +109,8 @@ class Book:
     path: str
     day: str
     is_older: bool = False  # its page cut its sums, and told neither the week's money, nor the month, nor effects
+    is_brief: bool = False  # a message: it tells cents, and no cost twice
+    is_of_now: bool = False  # it tells of a day before, as the books are now
     tasks: dict[str, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,7 +122,7 @@ class Book:
 
     def dollars(self, nano: float) -> str:
         """An older page cut what it said, where one of today rounds."""
-        return dollars(nano, self.is_older)
+        return cents(nano) if self.is_brief else dollars(nano, self.is_older)
 
     def rows(self, sql: str, *values: object) -> list[Row]:
         with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as db:
@@ -128,6 +132,8 @@ class Book:
     @cached_property
     def until(self) -> datetime:
         """Of the newest day everything counts: whoever wrote into the books may have had another clock."""
+        if self.is_of_now:
+            return datetime.max.replace(tzinfo=UTC)
         evening = "name = 'evening report' and exists (select 1 from phases later where later.day > phases.day)"
         told = self.rows(f"select ended_at from phases where day = ? and {evening}", self.day)
         return moment(told[0]["ended_at"]) if told and told[0]["ended_at"] else datetime.max.replace(tzinfo=UTC)
@@ -153,6 +159,7 @@ class Book:
         calls = self.calls_of.get(row["id"], [])
         waived = {one["without"] for one in of["waivers"]}
         task = Task(row["id"], (row["goal_id"], row["wording"]), row["branch"], events, of["attempts"], day=self.day)
+        task.now = str(of["task_events"][-1]["to_state"]) if self.is_of_now and of["task_events"] else ""
         task.waits_for = frozenset(self._needs.get(row["id"], ())) - waived
         task.cost = sum(call["amount"] for call in calls)
         task.cost_of_day = sum(call["amount"] for call in calls if call["day"] == self.day)
@@ -222,7 +229,8 @@ class Book:
 
     @cached_property
     def vision(self) -> Any:
-        found = self.rows("select vision_json from visions where day <= ? order by id desc limit 1", self.day)
+        last = "9999" if self.is_of_now else self.day
+        found = self.rows("select vision_json from visions where day <= ? order by id desc limit 1", last)
         return json.loads(found[0]["vision_json"]) if found else {"goals": [], "notes": [], "unread": []}
 
     @cached_property
@@ -252,7 +260,7 @@ class Book:
     def questions(self) -> int:
         answered = {(row["goal_id"], row["wording"], row["question"]) for row in self.then(self.rows(ANSWERS))}
         done = {row["goal"]: row["wording"] for row in self.rows("select * from roadmap_pins where place = 'done'")}
-        asked = [row for row in self.rows("select * from questions") if row["day"] <= self.day]
+        asked = [row for row in self.rows("select * from questions") if self.is_of_now or row["day"] <= self.day]
         return sum(
             row["wording"] == self.wordings.get(row["goal_id"])
             and (row["goal_id"], row["wording"], row["text"]) not in answered
@@ -279,8 +287,41 @@ class Book:
         return sum(row["stage"] == stage for row in self.deploys)
 
     @property
+    def failures(self) -> int:
+        return sum(task.has_failed and task.is_of_the_day for task in self.told)
+
+    @property
+    def needing_nobody(self) -> list[Task]:
+        return [task for task in self.told if task.state in OPEN and not (task.asks or task.is_stuck)]
+
+    @property
+    def going_on(self) -> list[Task]:
+        """Without those that wait for one that only the owner can free."""
+        held = {task.id for task in self.tasks.values() if task.is_stuck}
+        for _ in self.tasks:
+            held |= {task.id for task in self.tasks.values() if task.state == "backlog" and task.waits_for & held}
+        return [task for task in self.needing_nobody if task.id not in held]
+
+    @property
     def troubles(self) -> int:
         return len(self.rows("select name from phases where day = ? and problem <> ''", self.day))
+
+    @property
+    def before(self) -> str:
+        """The last day on which anything was begun; empty: there was none."""
+        return str(self.rows("select coalesce(max(day), '') as day from phases where day < ?", self.day)[0]["day"])
+
+    @property
+    def missed(self) -> list[str]:
+        """The days since then."""
+        first, last = (date.fromisoformat(day) for day in (self.before or self.day, self.day))
+        return [(first + timedelta(days=number)).isoformat() for number in range(1, (last - first).days)]
+
+    @property
+    def is_cut_off(self) -> bool:
+        """It has come to no evening."""
+        evening = "select name from phases where day = ? and name in ('wrap_up', 'evening report') and ended_at <> ''"
+        return self.is_of_now and not self.rows(evening, self.day)
 
 
 ANSWERS = "select * from answers"
@@ -327,6 +368,11 @@ def dollars(nano: float, is_cut: bool) -> str:
     step = 10 ** (9 - places)
     whole, decimals = divmod((round(nano) + (0 if is_cut else step // 2)) // step, 10**places)
     return f"${whole}.{decimals:0{places}d}"
+
+
+def cents(nano: float) -> str:
+    whole = (abs(round(nano)) + 5 * 10**6) // 10**7
+    return "under $0.01" if nano and not whole else f"{'-' * (nano < 0)}${whole // 100}.{whole % 100:02d}"
 
 
 def many(number: int, one: str, more: str = "") -> str:
@@ -455,10 +501,10 @@ def pairs(lines: Sequence[str], expected: Sequence[str]) -> Wrong:
         yield from same("".join(lines[number : number + 1]), "".join(expected[number : number + 1]))
 
 
-def title(book: Book, line: str) -> Wrong:
+def headline(book: Book) -> str:
     merged = [task for task in book.told if task.is_merged]
     growing = sum(map(book.is_growing, merged))
-    failed = sum(task.has_failed and task.is_of_the_day for task in book.told)
+    failed = book.failures
     counts = (
         (book.deployed("stuck"), "a deploy needs you"),
         (len(merged) - growing, f"{len(merged) - growing} merged"),
@@ -468,12 +514,13 @@ def title(book: Book, line: str) -> Wrong:
         (failed, f"{failed} failed"),
         (book.waiting, f"{many(book.waiting, 'thing')} wait{'s' * (book.waiting == 1)} for you"),
         (book.troubles, f"{many(book.troubles, 'phase')} had a problem"),
+        (book.is_cut_off, "cut off before its evening"),
     )
     words = [word for count, word in counts if count]
     is_idle = not (book.spent(book.day) or planned(book) or any(task.is_of_the_day for task in book.told))
-    words = ["nothing to do", *words] if is_idle and not book.troubles else words
+    words = ["nothing to do", *words] if is_idle and not (book.troubles or book.is_cut_off) else words
     spent = f"{book.dollars(book.spent(book.day))} of {book.dollars(book.cap('day'))} spent"
-    yield from same(line, f"# {book.day}: {', '.join([*(words or ['at work']), spent])}")
+    return ", ".join([*(words or ["at work"]), spent])
 
 
 def planned(book: Book) -> bool:
@@ -482,8 +529,9 @@ def planned(book: Book) -> bool:
 
 
 GOAL = re.compile(r"\*\*(.*)\*\* \((?:critical|high|medium|low)\): .*")
-OTHER = re.compile(r"(proposed by the team|without a goal): \*\*.*\*\* \(`(.*?)`\): (.*); cost (\S+)")
+OTHER = re.compile(r"(proposed by the team|without a goal): \*\*.*\*\* \(`(.*?)`\): (.*?)(?:; cost (.+))?")
 BEFORE = re.compile(r"(\d+) goals? (?:was|were) done before this day")
+CUT = re.compile(r"and \d+ more")
 MORE = re.compile(r"and (\d+) more(?: tasks)?")
 
 
@@ -498,13 +546,15 @@ def asked(book: Book, lines: Sequence[str]) -> Wrong:
         elif other := OTHER.fullmatch(line):
             task = book.tasks.get(other[2])
             whose = "proposed by the team" if PROPOSED.fullmatch(other[2]) else "without a goal"
+            cost = "None" if task and book.is_brief and task.is_merged else book.dollars(task.cost if task else 0)
             # without a task: a file that nobody can read
-            told = f"{task.fate} {book.dollars(task.cost)}" if task else f"{other[3]} $0.00"
+            told = f"{task.fate} {cost}" if task else f"{other[3]} {cost}"
             yield from same(f"{other[1]} {other[3]} {other[4]}", f"{whose} {told}")
             others += [] if task else [Task(other[2], ("", ""), "", (), ())]
         elif not (MORE.fullmatch(line) or BEFORE.fullmatch(line)):
             yield f"Asked: nobody knows {line!r}"
-    yield from counts("Asked", lines, len(goals) + len(others))
+    if not is_cut(book, lines):
+        yield from counts("Asked", lines, len(goals) + len(others))
 
 
 def _goal(book: Book, line: str, goal: Row) -> Wrong:
@@ -512,11 +562,17 @@ def _goal(book: Book, line: str, goal: Row) -> Wrong:
     fates = Counter(task.fate for task in tasks)
     told = ", ".join(f"{count} {fate}" if len(tasks) > 1 else fate for fate, count in fates.items())
     cost, of_day = sum(task.cost for task in tasks), sum(task.cost_of_day for task in tasks)
+    cost *= not (book.is_brief and any(task.is_merged for task in tasks))
     whole = f"; {book.dollars(cost)} so far" * bool(cost)
-    part = f", {book.dollars(of_day)} of it on this day" * bool(of_day)
+    part = f", {book.dollars(of_day)} of it on this day" * bool(of_day and not book.is_brief)
     figures = (whole + part, *((whole,) if of_day in (0, cost) else ()))  # an older report told the part in any case
     if not (line.partition("): ")[2].startswith(told) and line.endswith(figures)) or (not cost and "so far" in line):
         yield f"{line!r}: by the books '{told}{figures[-1]}'"
+
+
+def is_cut(book: Book, lines: Sequence[str]) -> bool:
+    """A message has more to say than it has room for: what its lines add up to is not told."""
+    return book.is_brief and any(CUT.fullmatch(line) for line in lines)
 
 
 def counts(heading: str, lines: Sequence[str], expected: int) -> Wrong:
@@ -530,6 +586,8 @@ def counts(heading: str, lines: Sequence[str], expected: int) -> Wrong:
 def shipped(book: Book, lines: Sequence[str]) -> Wrong:
     for task in (task for task in book.told if task.is_merged):
         (line, *_), marks = [*(line for line in lines if f"(`{task.id}`): " in line), ""], ""
+        if not line and is_cut(book, lines):
+            continue
         if check := next(iter(task.checks[-1:]), None):
             marks += f", {many(len(check['new_tests']), 'new test')}" * bool(check["new_tests"])
             both = check.get("covered"), check.get("covered_before")
@@ -552,9 +610,23 @@ def effects(book: Book, lines: Sequence[str]) -> Wrong:
     yield from counts("What changed for your visitors", lines, merged)
 
 
-def deployed(book: Book, lines: Sequence[str]) -> Wrong:
+def effects_in_short(book: Book, lines: Sequence[str]) -> Wrong:
+    """Each that is noticed; the others are only counted."""
+    merged = [task for task in book.told if task.is_merged]
+    unseen, unsaid = (sum(task.effect == word for task in merged) for word in ("nothing", ""))
+    seen = [task for task in merged if task.effect not in ("", "nothing")]
+    told = [line for line in lines if not re.match(r"nothing that they notice: |not known for ", line)]
+    expected = [f"nothing that they notice: {many(unseen, 'change')}"] * bool(unseen)
+    expected += [f"not known for {many(unsaid, 'change')}"] * bool(unsaid)
+    if not is_cut(book, lines):
+        yield from pairs([line for line in lines if line not in told], expected)
+        yield from counts("What changed for your visitors", told, len(seen))
+
+
+def deployed(book: Book, lines: Sequence[str], before: Sequence[Row] = ()) -> Wrong:
+    rows = [*before, *book.deploys]
     found = [line for line in lines if re.match(r"(staging|production) [0-9a-f]{8}\b", line)]
-    for line, row in zip(found, book.deploys, strict=False):
+    for line, row in zip(found, rows, strict=False):
         then, ended = row["stage"], row["ended_at"] or ""
         at = ended[11:16] if ended[:10] == book.day else ended[:16].replace("T", " ")
         ends = {"healthy": f": healthy since {at}", "rolled back": f"; rolled back to {row['back_to'][:8]}"}
@@ -563,7 +635,8 @@ def deployed(book: Book, lines: Sequence[str]) -> Wrong:
         told += [f"`{task.id}`" for task in book.tasks.values() if task.brought(row["commit_id"])]
         if not all(words in line for words in told):
             yield f"{line!r}: by the books {told}"
-    yield from counts("Deployed", found, len(book.deploys))
+    if not is_cut(book, lines):
+        yield from counts("Deployed", found, len(rows))
 
 
 def learned(book: Book, lines: Sequence[str]) -> Wrong:
@@ -574,28 +647,53 @@ def learned(book: Book, lines: Sequence[str]) -> Wrong:
 
 
 def money(book: Book, lines: Sequence[str]) -> Wrong:
-    day, month = book.day, book.day[:7]
-    merged = [task for task in book.told if task.is_merged]
-    used, lost, held = book.spent(day), book.spent(day, "lost"), book.spent(day, "open")
-    overhead = used - sum(task.cost_of_day for task in book.told)
+    used, lost, held = book.spent(book.day), book.spent(book.day, "lost"), book.spent(book.day, "open")
     told = [f"this day {book.dollars(used)} of {book.dollars(book.cap('day'))}"]
     told[0] += f"; {book.dollars(lost)} of it for calls without an answer, at their worst case" * bool(lost)
     told[0] += f"; {book.dollars(held)} of it reserved" * bool(held)
-    told += [f"reading the vision, looking things up and planning {book.dollars(overhead)}"] * bool(overhead)
+    yield from capped(book, lines)
+    yield from pairs([line for line in lines if not CAPPED.match(line)], [*told, *sums(book), *burn_down(book)])
+
+
+def money_in_brief(book: Book, lines: Sequence[str]) -> Wrong:
+    """What the first line of a message does not tell."""
+    lost, held = book.spent(book.day, "lost"), book.spent(book.day, "open")
+    told = [f"{book.dollars(lost)} for calls without an answer, at their worst case"] * bool(lost)
+    told += [f"{book.dollars(held)} reserved"] * bool(held)
+    yield from capped(book, lines)
+    yield from pairs([line for line in lines if not CAPPED.match(line)], [*told, *sums(book)])
+
+
+CAPPED = re.compile(r"(?:today's cap is|the cap of this day was) reached(?:; (\d+) tasks? waits? for |$|;)")
+
+
+def capped(book: Book, lines: Sequence[str]) -> Wrong:
+    """That a call was refused is the meter's word; what goes on without the owner then waits for money."""
+    for found in filter(None, map(CAPPED.match, lines)):
+        waiting = len(book.going_on)
+        if int(found[1] or 0) != waiting:
+            yield f"{found[0]!r}: by the books {many(waiting, 'task')}"
+
+
+def sums(book: Book) -> Iterator[str]:
+    """Of planning, a merged task, the week and the month. A message tells no mean of a single task."""
+    day, month = book.day, book.day[:7]
+    merged = [task for task in book.told if task.is_merged]
+    overhead = book.spent(day) - sum(task.cost_of_day for task in book.told)
+    yield from [f"reading the vision, looking things up and planning {book.dollars(overhead)}"] * bool(overhead)
     each = sum(task.cost for task in merged) // max(len(merged), 1)
-    told += [f"per merged task {book.dollars(each)}, over all its attempts"] * bool(merged)
+    is_told = len(merged) > book.is_brief
+    yield from [f"per merged task {book.dollars(each)}, over all its attempts"] * is_told
     week = sum(call["amount"] for call in book.calls if monday(call["day"]) == monday(day))
-    told += [] if book.is_older else [f"this week {book.dollars(week)}"]
-    told += [f"this month {book.dollars(book.spent(month))} of {book.dollars(book.cap('month'))}"]
-    found = [line for line in lines if not re.match(r"(today's cap is|the cap of this day was) reached", line)]
+    yield from [] if book.is_older else [f"this week {book.dollars(week)}"]
+    yield f"this month {book.dollars(book.spent(month))} of {book.dollars(book.cap('month'))}"
     by = {"prompt caching": saved_by_caching(book), "the cheaper model on easy tasks": saved_by_routing(book)}
     saved = [
         f"{what} {'saved' if nano > 0 else 'cost'} {book.dollars(abs(nano))}{' more than it saved' * (nano < 0)}"
         for what, nano in by.items()
         if nano
     ]
-    told += [f"in this month, {'; '.join(saved)}"] * bool(saved)
-    yield from pairs(found, [*told, *burn_down(book)])
+    yield from [f"in this month, {'; '.join(saved)}"] * bool(saved)
 
 
 def burn_down(book: Book) -> Iterator[str]:
@@ -632,14 +730,14 @@ def waits(book: Book, lines: Sequence[str]) -> Wrong:
 
 
 def failed(book: Book, lines: Sequence[str]) -> Wrong:
-    yield from counts("Failed, and why", lines, sum(task.has_failed and task.is_of_the_day for task in book.told))
+    yield from counts("Failed, and why", lines, book.failures)
 
 
 def goes_on(book: Book, lines: Sequence[str]) -> Wrong:
     """Open tasks that need nobody's word; behind one that is stuck they do not."""
     found = [line for line in lines if line.startswith(("goes on: ", "does not go on: ")) or MORE.fullmatch(line)]
-    open_ = (task for task in book.told if task.state in OPEN)
-    yield from counts("Tomorrow", found, sum(not (task.asks or task.is_stuck) for task in open_))
+    if not is_cut(book, lines):
+        yield from counts("Tomorrow", found, len(book.needing_nobody))
 
 
 # --- the weeks ---------------------------------------------------------------------------------------------------
@@ -772,15 +870,32 @@ def _figure(words: Callable[[str], str], now: float, then: float | None, show: C
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
+def missed(book: Book, lines: Sequence[str]) -> Wrong:
+    """The days before on which nobody was there."""
+    days = book.missed
+    told = days if len(days) <= 7 else [days[0], "…", days[-1]]
+    yield from pairs(lines, [f"{many(len(days), 'day')} without work before this one: {', '.join(told)}"] * bool(days))
+
+
+def in_one_line(book: Book, lines: Sequence[str]) -> Wrong:
+    """How it goes, for a message."""
+    found = weeks(book)
+    this = next((week for week in found if week.monday == monday(book.day)), None)
+    yield from pairs(lines, [*_weeks(book, this, [week for week in found if week is not this])][:1])
+
+
 def words_only(book: Book, lines: Sequence[str]) -> Wrong:
     """What people, programs and models said; nothing in it is a figure of ours."""
     yield from ()
 
 
+HEAD = re.compile(r"head `([0-9a-f]{64})`")
+
+
 def audit(book: Book, lines: Sequence[str]) -> Wrong:
     """The row that is named bears the head that is told; that the rows before it lead there is `audit verify`'s."""
     for line in lines:
-        found = re.match(r"head `([0-9a-f]{64})` of ([0-9,]+) rows?;", line)
+        found = re.match(rf"{HEAD.pattern} of ([0-9,]+) rows?;", line)
         number = int(found[2].replace(",", "")) if found else 0
         rows = book.rows("select hash from audit where seq = ?", number)
         short = re.search(r"--head ([0-9a-f]+)", line)
@@ -790,7 +905,7 @@ def audit(book: Book, lines: Sequence[str]) -> Wrong:
 
 
 SECTIONS: Mapping[str, Callable[[Book, Sequence[str]], Wrong]] = {
-    "Missed": words_only,
+    "Missed": missed,
     "Asked": asked,
     "Shipped": shipped,
     "What changed for your visitors": effects,
@@ -811,6 +926,86 @@ SECTIONS: Mapping[str, Callable[[Book, Sequence[str]], Wrong]] = {
 }
 
 
+BRIEF: Mapping[str, Callable[[Book, Sequence[str]], Wrong]] = {
+    "Waits for you": waits,
+    "Went wrong": words_only,
+    "Deployed": deployed,
+    "Shipped": shipped,
+    "What changed for your visitors": effects_in_short,
+    "Failed, and why": failed,
+    "Looked up": words_only,
+    "Asked": asked,
+    "Money": money_in_brief,
+    "How it goes": in_one_line,
+    "Tomorrow": goes_on,
+    "Not delivered": words_only,
+}
+
+
+# --- the morning -------------------------------------------------------------------------------------------------
+
+
+def plan(book: Book, lines: Sequence[str]) -> Wrong:
+    """Titles, and how many there are; what upkeep has found is words."""
+    rows = book.rows("select plan_json from daily_plans where day = ? and plan_json is not null", book.day)
+    found: Any = json.loads(rows[0]["plan_json"]) if rows else {"tasks": [], "forecast": 0, "deferred": []}
+    tasks, of = many(len(found["tasks"]), "task"), book.dollars(book.cap("day"))
+    told = [f"{tasks}, probably about {book.dollars(found['forecast'])} of {of}"] * bool(found["tasks"])
+    yield from pairs(lines[: len(told)], told)
+    if not any(CUT.fullmatch(line) for line in lines):
+        later = [line for line in lines if line.startswith("left for another day: ")]
+        titles = [line for line in lines[len(told) :] if not line.startswith(("left for another day: ", "upkeep: "))]
+        for what, these, number in (("planned", titles, "tasks"), ("left for another day", later, "deferred")):
+            if len(these) != len(found[number]):
+                yield f"Plan for today: {len(these)} are told as {what}, the books have {len(found[number])}"
+
+
+def yesterday(book: Book, lines: Sequence[str]) -> Wrong:
+    """The last day with work, as the books are in the morning."""
+    merged = [task for task in book.told if task.is_merged]
+    checks = [task.checks[-1] for task in merged if task.checks]
+    tests = sum(len(check["new_tests"]) for check in checks)
+    both = [(check.get("covered"), check.get("covered_before")) for check in checks]
+    changes = [now - then for now, then in both if now is not None and then is not None]
+    facts = [f"{many(tests, 'test')} added"] * bool(tests)
+    facts += [f"coverage {sum(changes):+.1f} points"] * bool(changes)
+    found = [
+        line
+        for line in lines
+        if not line.startswith(("merged **", "failed **", "blocked: ")) and not CUT.fullmatch(line)
+    ]
+    yield from pairs(found, [headline(book), *[", ".join(facts)] * bool(facts)])
+    if not any(CUT.fullmatch(line) for line in lines):
+        yield from counts("merged", [line for line in lines if line.startswith("merged **")], min(len(merged), 4))
+        yield from counts("failed", [line for line in lines if line.startswith("failed **")], book.failures)
+
+
+def of_the_morning(book: Book, found: Mapping[str, Sequence[str]]) -> Wrong:
+    """What the roadmap foresees rests on its file and on the configuration, which are no books."""
+    last = Book(book.path, book.before, is_brief=book.is_brief, is_of_now=True) if book.before else None
+    numbers = {row["number"] for row in book.deploys}
+    older = [row for row in last.deploys if row["number"] not in numbers] if last else []
+    days = book.missed[-7:]
+    known: Mapping[str, Callable[[Sequence[str]], Wrong]] = {
+        "Missed": lambda lines: pairs(lines, [", ".join(days)] * bool(days)),
+        "Deployed": lambda lines: deployed(book, lines, older),
+        "Waits for you": lambda lines: waits(book, lines),
+        "Plan for today": lambda lines: plan(book, lines),
+        **dict.fromkeys(
+            ("Your notes", "Went wrong today", "Roadmap", "Looked up", "Not delivered"), lambda _: iter(())
+        ),
+        **({book.before: lambda lines: yesterday(last, lines)} if last else {}),
+    }
+    for heading in {*found, *known}:
+        if heading not in known:
+            yield f"nobody knows the section {heading!r}"
+        else:
+            yield from known[heading](found.get(heading, ()))
+
+
+# --- a page, a message -------------------------------------------------------------------------------------------
+
+
 def letters(text: str) -> str:
     return re.sub(r"\W+|_", "", text)
 
@@ -822,23 +1017,59 @@ def plain(line: str) -> str:
 
 def differences(book: Book, page: str) -> Wrong:
     head, *sections = re.split(r"^## ", page, flags=re.MULTILINE)
-    yield from title(book, plain(head.splitlines()[0]))
+    first, found = plain(head.splitlines()[0]), by_heading(section.partition("\n")[::2] for section in sections)
+    if first == f"# Good morning: {book.day}":
+        yield from of_the_morning(book, found)
+        return
+    yield from same(first, f"# {book.day}: {headline(book)}")
     for words, file in re.findall(r"!\[(.*?)\]\((.*?)\)", head):
         told = f"what was left of {book.dollars(book.cap('day'))} hour by hour, and the task board of {book.day}"
         yield from pairs([words, file], [told, f"{book.day}.png"])
-    found = {heading: body for heading, _, body in (section.partition("\n") for section in sections)}
-    for heading in {*found, *SECTIONS}:
-        if heading not in SECTIONS:
+    yield from by_rule(book, SECTIONS, found)
+
+
+def told(book: Book, message: Mapping[str, Any]) -> Wrong:
+    """The day's message, in the morning or in the evening."""
+    found = by_heading((section["heading"], section["text"]) for section in message["sections"])
+    first, *more = map(plain, message["text"].splitlines())
+    if message["title"] == f"{book.day}: good morning":
+        then = "planned" if planned(book) else "the plan follows"
+        yield from same(first, f"{headline(book)}, {then}")
+        yield from of_the_morning(book, found)
+        return
+    yield from same(first, headline(book))
+    yield from audit(book, [line.removeprefix("Audit: ") for line in more if line.startswith("Audit: ")])
+    yield from by_rule(book, BRIEF, found)
+
+
+def by_heading(sections: Iterable[Sequence[str]]) -> dict[str, list[str]]:
+    return {heading: [plain(line) for line in text.splitlines() if line] for heading, text in sections}
+
+
+def by_rule(
+    book: Book, rules: Mapping[str, Callable[[Book, Sequence[str]], Wrong]], found: Mapping[str, Sequence[str]]
+) -> Wrong:
+    for heading in {*found, *rules}:
+        if heading not in rules:
             yield f"nobody knows the section {heading!r}"
         else:
-            yield from SECTIONS[heading](book, [plain(line) for line in found.get(heading, "").splitlines() if line])
+            yield from rules[heading](book, found.get(heading, ()))
 
 
-def recounted(home: Path, day: str, page: str = "") -> list[str]:
-    """`page`: another one than that of the home."""
+def recounted(home: Path, day: str, page: str = "", message: Mapping[str, Any] | None = None) -> list[str]:
+    """`page`, `message`: others than those of the home. While the team works a message tells more than the page."""
     page = page or (home / "reports" / "daily" / f"{day}.md").read_text("utf-8")
-    is_older = not re.search(r"^- this week \$", page, re.MULTILINE)
-    return [*differences(Book(str(home / ".state" / "agents.db"), day, is_older), page)]
+    is_morning = page.startswith("# Good morning")
+    is_older = not is_morning and not re.search(r"^- this week \$", page, re.MULTILINE)
+    book = Book(str(home / ".state" / "agents.db"), day, is_older)
+    sent = book.rows("select notice_json from notices where key = ?", f"{day}:day")
+    messages = [message] if message else [json.loads(row["notice_json"]) for row in sent]
+    if not message:  # that of an evening before is not of this page
+        messages = [one for one in messages if all(head in page for head in HEAD.findall(one["text"]))]
+    title = f"{day}: {'good morning' if is_morning else f'the day{chr(39)}s report'}"
+    brief = Book(book.path, day, is_brief=True)
+    heard = (told(brief, one) for one in messages if one["title"] == title and not is_older)
+    return [*differences(book, page), *(f"the message: {wrong}" for found in heard for wrong in found)]
 
 
 def main(home: str, day: str) -> int:

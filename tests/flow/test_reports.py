@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,8 @@ from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
-from tests.journey.stage import APPROVES, CODES, Stage, plans, reads, task
+from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
+from tests.journey.test_recount import FIGURES_IN, with_one_figure_changed
 from tests.mailbox import Mailbox
 from tests.recount import recounted
 
@@ -120,6 +122,56 @@ def test_the_head_of_the_audit_stands_in_the_evenings_report_and_message_and_the
     assert f"head `{told.hash}` of {told.rows} rows" in section(report(stage), "Audit")
     (message,) = box(stage).messages()
     assert f"Audit: head `{told.hash}`" in message["text"]
+
+
+def test_each_figure_of_the_evenings_message_is_recomputed(stage: Stage) -> None:
+    stage.run_day()
+    message = box(stage).of(":day")
+    assert (parts := message["sections"]) and "Money" in parts and "Shipped" in parts
+    assert_each_changed_figure_is_noticed(stage, DAY, message, (*FIGURES_IN, "What changed for your visitors"), 8)
+
+
+def test_each_figure_of_a_morning_is_recomputed(stage: Stage, model: ScriptedModel) -> None:
+    """The page and the message: of the last day with work, of the days without, of what is planned and waits."""
+    stage.run_day()
+    later(stage, 3)
+    vision = f"{VISION}- Raise X in settings.py\n- Raise Y in other.py\n"
+    stage.given_vision(vision)
+    asked = {"goal_id": goals_of(vision)[2], "verdict": "question", "text": "How high?", "evidence": []}
+    planned = plans(task(goals_of(vision)[1], "Raise X", ["settings.py"]))
+    planned["json"]["goals"].append(asked)
+    model.play([reads(), planned])
+    stage.run_day(until="planning")
+    day, message = "2026-11-23", box(stage).of("2026-11-23:day")
+    told = section(report(stage, day), DAY)
+    assert "1 merged" in told and "1 test added" in told and "Missed" in message["sections"]
+    assert "1 thing waits for you" in message["text"]
+    assert recounted(stage.home.root, day) == []
+    headings = (DAY, "Plan for today", "Deployed")
+    page = report(stage, day)
+    changed = [recounted(stage.home.root, day, wrong) for _, wrong in with_one_figure_changed(page, headings)]
+    assert len(changed) > 5 and all(changed)
+    assert_each_changed_figure_is_noticed(stage, day, message, headings, 5)
+    for words in ("- Raise X", "How high?", "2026-11-21, "):
+        without = [line for line in page.splitlines() if words not in line]
+        assert len(without) < len(page.splitlines()) and recounted(stage.home.root, day, "\n".join(without)) != []
+
+
+def assert_each_changed_figure_is_noticed(
+    stage: Stage, day: str, message: Mapping[str, Any], headings: Collection[str], at_least: int
+) -> None:
+    texts = {"": message["text"], **message["sections"]}
+    page = "\n".join(f"## {heading}\n{text}" if heading else text for heading, text in texts.items())
+    changed = {words: noticed(stage, day, message, wrong) for words, wrong in with_one_figure_changed(page, headings)}
+    assert noticed(stage, day, message, page) == [] and len(changed) >= at_least
+    assert [words for words, found in changed.items() if not found] == []
+
+
+def noticed(stage: Stage, day: str, message: Mapping[str, Any], page: str) -> list[str]:
+    """`page`: its text, and each section below its heading."""
+    text, *sections = page.split("\n## ")
+    parts = [{"heading": heading, "text": text} for heading, _, text in (one.partition("\n") for one in sections)]
+    return recounted(stage.home.root, day, message={"title": message["title"], "text": text, "sections": parts})
 
 
 def test_the_same_day_again_sends_nothing_and_takes_nothing_back(stage: Stage) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
@@ -59,14 +59,14 @@ def test_each_figure_of_a_day_with_a_rollback_is_recomputed_and_each_that_is_cha
     assert len(changed) > 15 and [line for line, noticed in changed.items() if not noticed] == []
 
 
-def with_one_figure_changed(page: str) -> Iterator[tuple[str, str]]:
+def with_one_figure_changed(page: str, headings: Collection[str] = FIGURES_IN) -> Iterator[tuple[str, str]]:
     """(the line with the place of the figure, the page with another one there)."""
     start = 0
     heading = ""
     for line in page.splitlines(keepends=True):
         heading = line[3:].strip() if line.startswith("## ") else heading
         words = NO_FIGURE.sub(lambda found: "x" * len(found[0]), line)
-        for found in FIGURE.finditer(words) if heading in ("", *FIGURES_IN) else ():
+        for found in FIGURE.finditer(words) if heading in ("", *headings) else ():
             at = start + found.end() - 1
             yield f"{found.start()}: {line}", f"{page[:at]}{(int(page[at]) + 1) % 10}{page[at + 1 :]}"
         start += len(line)
