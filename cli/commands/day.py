@@ -128,6 +128,7 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
         )
         remember_pulls(records)
         _give_to_outlets(records)
+        _tidy_talk(records)
         wrong = [*problems, *failed_today(records)]
         if records.journal.merged_on(records.day()) and (typed := pull_line(records)):
             print(f"in your clone, what was merged comes with: {plain(typed)}")
@@ -146,6 +147,14 @@ def _give_to_outlets(records: Records) -> None:
 
         for line in relay_of(records).step():
             print(plain(line))
+
+
+def _tidy_talk(records: Records) -> None:
+    from sisimpur.cli.wiring.housekeeping import tidy_talk
+
+    now, talk = records.clock.now(), records.settings.policy.talk
+    for line in tidy_talk(records.home, records.db, now, records.ledger.believes(now), talk):
+        print(plain(pasteable(line, records.home.root)))
 
 
 def _patience(arguments: Arguments) -> timedelta:

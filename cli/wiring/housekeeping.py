@@ -39,10 +39,19 @@ def tidy(
 
     By a wrong clock everything looks old: then nothing is deleted. Replaced if another daemon has taken over.
     """
+    return _done(_steps(home, db, mirror, now, talk), is_clock_right)
+
+
+def tidy_talk(home: Home, db: Database, now: datetime, is_clock_right: bool, talk: TalkSettings) -> list[str]:
+    """Do of it what a day without a daemon needs: what was said stays within the size that the owner allows."""
+    return _done({"talk": _talk(home, db, now, talk)}, is_clock_right)
+
+
+def _done(steps: Mapping[str, Step], is_clock_right: bool) -> list[str]:
     if not is_clock_right:
         return ["nothing was tidied up: the clock jumped ahead; check the date, then type: python main.py resume"]
     done: list[str] = []
-    for name, step in _steps(home, db, mirror, now, talk).items():
+    for name, step in steps.items():
         try:
             done += step()
         except (Stumble, Unavailable, Refused, OSError) as problem:
@@ -55,7 +64,7 @@ def _steps(home: Home, db: Database, mirror: Mirror, now: datetime, talk: TalkSe
     """Order the steps: rows first, they alone can tell that another daemon has taken over."""
     return {
         "database": lambda: prune(db, now),
-        "talk": lambda: Conversations(home.talk, db).drop_old(now.date(), talk.days, talk.megabytes),
+        "talk": _talk(home, db, now, talk),
         "logs": lambda: rotate(home.logs, now.date()),
         "old-logs": lambda: drop_old(home.logs, now.date()),
         "traces": lambda: drop_traces(home.logs, now),
@@ -64,6 +73,10 @@ def _steps(home: Home, db: Database, mirror: Mirror, now: datetime, talk: TalkSe
         "environments": lambda: EnvironmentStore(home.environments).retire(now - ENVIRONMENT_AGE),
         "room": lambda: compact(db),
     }
+
+
+def _talk(home: Home, db: Database, now: datetime, talk: TalkSettings) -> Step:
+    return lambda: Conversations(home.talk, db).drop_old(now.date(), talk.days, talk.megabytes)
 
 
 def _over(journal: Journal, now: datetime) -> Callable[[str], bool]:

@@ -187,7 +187,7 @@ class TalkSettings(SettingsPart):
     days: int = Field(strict=True, default=30, ge=0, le=3650)
     """How long it is kept; 0: none of it is, from the next start on."""
     megabytes: int = Field(strict=True, default=500, ge=1, le=1_000_000)
-    """How much all of it may take on the disk, packed; the oldest days go first, each evening."""
+    """How much all of it may take on the disk, packed; the oldest days go first, at the end of each day."""
 
 
 class EventSettings(SettingsPart):

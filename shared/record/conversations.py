@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sisimpur.shared.model.errors import Refused, TeamError
+from sisimpur.shared.model.text import counted
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.keeping import old_talk
@@ -176,7 +177,7 @@ class Conversations:
             self._file(day).unlink(missing_ok=True)
             fault_point("tidy.talk-removed")
         if gone:
-            yield f".state/talk: what was said on {len(gone)} days thrown away, up to {gone[-1]}"
+            yield f".state/talk: what was said on {counted(len(gone), 'day')} thrown away, up to {gone[-1]}"
 
     def _keep(self, call: int, request: Any, answer: Any) -> None:
         row = self._db.row("select day from calls where id = ?", (call,))

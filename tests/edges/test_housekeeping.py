@@ -240,7 +240,7 @@ def test_a_neglected_home_is_tidied_up_and_says_how(home: Home) -> None:
     done = "\n".join(tidied(home))
     for said in (
         "forgotten: 1 old messages, 2 old runs, 24 remembered answers",
-        ".state/talk: what was said on 1 days thrown away, up to 2026-10-20",
+        ".state/talk: what was said on 1 day thrown away, up to 2026-10-20",
         "logs/coder.jsonl: packed as logs/old/coder-2026-11-20.jsonl.gz",
         "logs/old: 1 logs of long ago thrown away",
         "logs: 3 old traces of bugs thrown away",

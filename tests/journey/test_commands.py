@@ -189,6 +189,17 @@ def test_interrupted_is_130_and_the_next_start_goes_on(stage: Stage) -> None:
     assert main_py("--home", str(stage.home.root), "run-day", "--until", "planning").code == 0
 
 
+def test_what_was_said_long_ago_goes_at_the_end_of_a_day_without_a_daemon(stage: Stage) -> None:
+    stage.given_vision("# Vision\n")
+    stage.home.talk.mkdir(exist_ok=True)
+    old, new = (stage.home.talk / f"{day}.talk" for day in ("2020-02-29", "2999-01-01"))
+    for path in (old, new):
+        path.write_bytes(b"x")
+    done = at(stage, "run-day")
+    assert (done.code, old.exists(), new.exists()) == (0, False, True)
+    assert ".state/talk: what was said on 1 day thrown away, up to 2020-02-29" in done.text
+
+
 def test_two_days_at_once_on_one_home_are_refused(stage: Stage) -> None:
     from sisimpur.shared.system.lock import hold
 
