@@ -31,3 +31,9 @@ def test_without_an_error_line_the_last_lines_are_told() -> None:
     output = b"\n".join(b"line %d" % number for number in range(30))
     said = told(Finished(1, output, b"", "exited", 1.0))
     assert said.split() == [part for number in range(25, 30) for part in ("line", str(number))]
+
+
+def test_the_compilers_cause_is_told_though_it_stands_behind_a_place() -> None:
+    cause = "Modules/common.h:15:10: fatal error: lber.h: No such file or directory"
+    output = "\n".join(["error: Command '['gcc']' failed", f"  {cause}", *map(str, range(30))])
+    assert f"  {cause}" in told(Finished(1, output.encode(), b"", "exited", 1.0)).splitlines()

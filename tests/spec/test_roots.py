@@ -114,6 +114,7 @@ def test_the_owner_reads_folder_and_command() -> None:
     assert in_words(survey(files).setup) == f"core: {E} .; top/shop: {E} . -e ../../core"
     assert in_words(survey(files).test()) == "core: python -m pytest; top/shop: python -m pytest"
     assert in_words("(cd x && make)") == "(cd x && make)"
+    assert in_words(survey({"pyproject.toml": "", "poetry.lock": ""}).setup) == "the versions of poetry.lock"
 
 
 def test_what_a_package_lacks_comes_with_the_place_to_write_it() -> None:

@@ -342,6 +342,20 @@ def test_a_set_up_that_failed_comes_with_the_line_to_write(printed: str, command
     assert findings.what_mends(printed, command, "setup", FILE) == said
 
 
+@pytest.mark.parametrize(
+    ("run", "line"),
+    [
+        ("sudo apt-get update && sudo apt-get install -y libsasl2-dev libldap2-dev", "libsasl2-dev libldap2-dev"),
+        ("apt-get -q install --no-install-recommends \\\n  gcc \\\n  g++ || true", "gcc g++"),
+        ("apt install $(cat x) `id` libxml2-dev; echo b", "libxml2-dev"),
+        ("pip install c", ""),
+    ],
+)
+def test_what_its_ci_installs_on_the_machine_is_one_line_of_plain_names(run: str, line: str) -> None:
+    found = survey({".github/workflows/ci.yml": f"steps:\n- run: |\n    {run}\n    make"}).system_packages()
+    assert found == ((f"apt-get install {line}", ".github/workflows/ci.yml") if line else ("", ""))
+
+
 def test_what_is_not_run_comes_with_what_follows() -> None:
     found = survey({"go.mod": "", ".gitattributes": "*.bin filter=lfs", "environment.yml": ""})
     assert [line.partition(":")[0] for line in findings.what_is_not_run(found)] == [

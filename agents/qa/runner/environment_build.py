@@ -25,6 +25,7 @@ from sisimpur.agents.qa.runner.private_index import PrivateIndex
 from sisimpur.agents.qa.runner.suite import GATE, GENERATED, JOB, PACKAGES
 from sisimpur.agents.qa.survey.findings import what_mends
 from sisimpur.agents.qa.survey.roots import FETCHED_ONCE, Root, in_words
+from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
 from sisimpur.shared.model.text import one_line
@@ -43,7 +44,10 @@ INSTALL = JobLimits(  # no `stall`: what compiles is silent for long
 )
 MOST_GENERATED = 64_000_000  # bytes of modules that a set-up may write among the sources: each run gets a copy
 MOST_LINES, MOST_LINE = 5, 200  # of what a failed command printed
-CAUSE = re.compile(r"(?:E|ERROR|[Ee]rror|fatal|\w{0,60}(?:Error|Exception)): (?!subprocess-exited-with-error)")
+CAUSE = re.compile(
+    r"(?:[\w./-]+:\d+:\d+: )?(?:E|ERROR|[Ee]rror|fatal(?: error)?|\w{0,60}(?:Error|Exception)): "
+    r"(?!subprocess-exited-with-error)"
+)
 
 SEEN = {"PATH": f"{ENV}/bin:/usr/bin:/bin", "VIRTUAL_ENV": ENV, "ROOTS": f"{ENV}/roots"}  # at set-up and at test time
 VERSIONS = ("SETUPTOOLS_SCM_PRETEND_VERSION", "PDM_BUILD_SCM_VERSION", "PBR_VERSION", "UV_DYNAMIC_VERSIONING_BYPASS")
@@ -222,8 +226,12 @@ class Builder:
         needs = one_line(in_words(command), MOST_LINE) or "our own tools only"
         self.print_progress(f"{self.setup.name}: installing what the tests need ({needs})")
         steps = tuple(_steps(command, self.setup.program))
-        if not self._have_run(steps, commit, place, is_last=False):
-            self._have_run(steps, commit, place, is_last=True)
+        try:
+            if not self._have_run(steps, commit, place, is_last=False):
+                self._have_run(steps, commit, place, is_last=True)
+        except BrokenSetup as broken:
+            line, path = survey_at(self.mirror, commit).system_packages()
+            raise BrokenSetup(f"{broken}{line and f'; its CI installs first ({path}): {line}'}") from None
         for name in PLACES.keys() - {"env"}:
             remove_folder(place / name)
 

@@ -18,6 +18,7 @@ TOOLS_OF_ROOTS = (
 )
 STEP = re.compile(r"\(cd (\S+) \|\| exit 0; \. \S+ && (.*?)\)(?= (?:&&|\|\|)|$)")
 HEAD = f'at="{PLACE}"; code=0;'
+PINNED_BY = re.compile(r"python -c '[^']*' (\S+) > \S+")  # a program that reads versions from a lock file
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def _steps(root: Root) -> Iterator[str]:
 
 
 def in_words(line: str) -> str:
-    """The same for people: `libs/coins: pip install …; …`. Any other command stays as it is."""
+    """The same for people: `libs/coins: pip install …; …`, and no program of ours. Other commands stay."""
+    line = PINNED_BY.sub(r"the versions of \1", line)
     if PLACE not in line:
         return line
     return "; ".join(f"{folder.strip(chr(39))}: {command}" for folder, command in STEP.findall(line))

@@ -57,6 +57,8 @@ SAYS_SERVICES = re.compile(
     r"(.*/)?((docker-)?compose[\w.-]*\.ya?ml|settings[\w/]*\.py|\.gitlab-ci\.yml)|\.github/.*\.ya?ml"
 )
 CI = re.compile(r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml")
+SYSTEM = re.compile(r"\bapt(?:-get)?(?: -\S+)* install ([^\n;&|]+)")
+SYSTEM_PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+")  # a name, and nothing that a shell would read otherwise
 TESTED = re.compile(r"\b(pytest|tests?|tox|nox)\b")
 SERVICES = {
     "PostgreSQL": r"image:\s*['\"]?[\w./-]*postg(?:res|is)|backends\.postgresql",
@@ -124,6 +126,14 @@ class TargetSurvey:
                 text = self.read(path)
                 found = {name: path for name, sign in SERVICES.items() if re.search(sign, text)} | found
         return found
+
+    def system_packages(self) -> tuple[str, str]:
+        """What its CI installs beside Python's packages, as one line for Debian, and the file; empty: nothing."""
+        for path in filter(CI.fullmatch, sorted(self.paths)):
+            words = [word for found in SYSTEM.findall(self.read(path).replace("\\\n", " ")) for word in found.split()]
+            if named := [word for word in dict.fromkeys(words) if SYSTEM_PACKAGE.fullmatch(word)]:
+                return f"apt-get install {' '.join(named)}", path
+        return "", ""
 
     @property
     def manager(self) -> str:
