@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Guard, Remark
+
+EXCEPT = re.compile(
+    r"\b(?:except(?:ing)?|excluding|unless|but not|(?:apart|aside) from|other than)\b"
+    r"|\b(?:außer|sauf|excepto)\b|\u099b\u09be(?:\u09dc|\u09a1\u09bc)\u09be|\u09ac\u09be\u09a6\u09c7",
+    re.IGNORECASE,
+)
 
 
 def holding(guards: Iterable[Guard], before: Iterable[Guard], day: str) -> Iterator[str]:
@@ -38,7 +45,9 @@ def wish(remark: Remark) -> str:
 
 
 def _line(note: str, patterns: Iterable[str]) -> str:
-    return f"{note} → {', '.join(f'`{pattern}`' for pattern in patterns)}"
+    said = EXCEPT.search(note)
+    also = f"; what stands behind `{said[0]}` is guarded, too: no word takes a guard away" if said else ""
+    return f"{note} → {', '.join(f'`{pattern}`' for pattern in patterns)}{also}"
 
 
 def unseen(guards: Iterable[Guard], day: str) -> tuple[str, ...]:
