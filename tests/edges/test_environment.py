@@ -425,6 +425,23 @@ def test_a_change_of_what_is_installed_needs_another_environment(
     assert (environments.ready(target.commit(change)).key != before) == is_new
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param("SETUPTOOLS_SCM_PRETEND_VERSION", id="setuptools-scm, hatch-vcs"),
+        pytest.param("PDM_BUILD_SCM_VERSION", id="pdm-backend"),
+        pytest.param("PBR_VERSION", id="pbr"),
+        pytest.param("UV_DYNAMIC_VERSIONING_BYPASS", id="uv-dynamic-versioning"),
+        pytest.param("POETRY_DYNAMIC_VERSIONING_BYPASS", id="poetry-dynamic-versioning"),
+    ],
+)
+def test_who_asks_git_for_a_version_finds_one_where_there_is_no_git(target: Target, asked: str) -> None:
+    script = Script()
+    target.environments(script, "pip install .").ready(target.commit(BEFORE))
+    installing = [job for job in script.jobs if "pip install ." in job.command[-1]]
+    assert [job.env.get(asked) for job in installing] == ["999.0.0"]
+
+
 PARTS = (
     "requirements",
     "REQS",

@@ -335,6 +335,11 @@ BUILT = "mysqlclient cannot be built here: install what it needs on this machine
               f"requirements-dev.txt && {COMMAND}", id="what cannot be built"),
         param("error: metadata-generation-failed\n╰─> mysqlclient", "pip install -e .", BUILT, id="of no file"),
         param("ERROR: Failed building wheel for mysqlclient", "pip install -e .", BUILT, id="its wheel"),
+        param("Collecting sniffio==1.3.1\nProcessing /job\n  Preparing metadata: finished with status 'error'\n"
+              "RuntimeError: This does not appear to be a Git project\n╰─> See above for output.", "pip install .",
+              f"the project itself cannot be built here: mend `setup:` in {FILE}", id="the project itself"),
+        param("Processing /job\nCollecting mysqlclient\n  Preparing: finished with status 'error'", "pip install .",
+              BUILT, id="a package that comes after it"),
         param("error: no space left", COMMAND, f"mend `setup:` in {FILE}", id="anything else"),
     ],
 )  # fmt: skip

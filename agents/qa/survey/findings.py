@@ -21,7 +21,10 @@ AT_MOST = re.compile(r"(<=|<|~|==)\s*3\.(\d+)")  # `~=3.9` has no end below 4
 WANTED = re.compile(r"No matching distribution found for ([\w.-]+)(?:\[[^\]]*\])?==([\w.]+)")
 UNBUILT = (  # newer and older words of pip
     re.compile(r"(?:╰─> (?!See )|Failed building wheel for |Failed to build )'?([A-Za-z][\w.-]*)"),
-    re.compile(r"Collecting ([\w.-]+)(?:(?!Collecting ).)*status 'error'", re.DOTALL),
+    re.compile(
+        r"(?:Collecting ([\w.-]+)|(?:Processing|Obtaining) )(?:(?!Collecting |Processing |Obtaining ).)*status 'error'",
+        re.DOTALL,
+    ),
 )
 PACKAGES = {  # that are called otherwise than what is imported
     "yaml": "PyYAML",
@@ -129,6 +132,8 @@ def what_mends(said: str, command: str, setting: str, file: str) -> str:
     unbuilt = next(filter(None, (sign.search(said) for sign in UNBUILT)), None)
     if unbuilt is None:
         return f"mend `{setting}:` in {file}"
+    if unbuilt[1] is None:  # a folder, no package of an index
+        return f"the project itself cannot be built here: mend `{setting}:` in {file}"
     name, named = unbuilt[1], re.findall(r" -r (\S+)", command if command.startswith("pip ") else "")
     line = f"sed -i /^{name}/Id {' '.join(named)} && {command}"
     without = f"; or leave it out: write into {file}: setup: {line}" if named else ""
