@@ -93,6 +93,8 @@ class Mirror:
         done = self.repository.try_git("fetch", *options, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
         if done.code:
             raise self._cannot_fetch(branch, done)
+        if "shallow roots are not allowed" in done.complaint:  # git ends well, and the branch stays where it was
+            raise Misconfigured(f"{self.remote.url} holds only the newest commits; type in it: git fetch --unshallow")
         if sha := self.head(branch):
             self._bring_submodules(sha)
 

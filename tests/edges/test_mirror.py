@@ -109,6 +109,16 @@ def test_an_empty_repository_says_what_to_do(tmp_path: Path) -> None:
         default_branch(tmp_path, mirror.remote)
 
 
+def test_a_clone_of_the_newest_commits_alone_says_what_to_type(source: Path, tmp_path: Path) -> None:
+    shell("echo more > more.txt && git add . && git commit -q -m more", source)
+    shell(f"git clone -q --depth 1 file://{source} newest", tmp_path)
+    mirror = mirror_of(tmp_path / "newest", tmp_path / "m.git")
+    with pytest.raises(Misconfigured, match="holds only the newest commits; type in it: git fetch --unshallow"):
+        mirror.fetch("main")
+    shell("git fetch -q --unshallow", tmp_path / "newest")
+    assert mirror.fetch("main") == shell("git rev-parse main", source)
+
+
 def test_a_path_without_a_repository_says_what_to_correct(tmp_path: Path) -> None:
     mirror = Mirror(tmp_path / "m.git", Remote(str(tmp_path / "nothing")))
     mirror.create()
