@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sisimpur.agents.orchestrator.board.snapshot import Snapshot, urgency
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks, told_once
 from sisimpur.agents.orchestrator.vision.goal_ids import is_note
 from sisimpur.agents.orchestrator.vision.told_guards import changes
@@ -39,7 +39,7 @@ from sisimpur.cli.views.tasks import awaiting, stuck_row, task_rows
 from sisimpur.cli.wiring.config_watch import model_key, require_private
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
+from sisimpur.shared.model.lifecycle import FOLDERS, Card, Event, State
 from sisimpur.shared.model.text import shortened
 from sisimpur.shared.money.token_budget import dollars, in_cents, next_cap
 from sisimpur.shared.store.activity import locked_since
@@ -169,18 +169,16 @@ def _guards(records: Records) -> list[str]:
 
 def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
     """List the tasks that go on by themselves, and those in the backlog that do not."""
-    cards, board = seen.board.cards, seen.board
+    cards, waits = seen.board.cards, seen.waits
     reviewed = [card for card in cards if card.state is State.IN_REVIEW and not awaiting(card, records)]
-    backlog = [card for card in cards if card.state is State.BACKLOG and card.spec is not None]
-    queue = sorted(backlog, key=urgency)
-    waiting = [card for card in queue if waits_for(card, board) and card.id not in board.stuck]
+    waiting = [card for card in seen.queue if waits[card.id] and card.id not in seen.board.stuck]
     return {
         "in_progress": [_line(card) for card in cards if card.state is State.IN_PROGRESS],
         "at_the_gates": [_reviewed(card, records) for card in reviewed if not records.gates.parked(card.id)],
         "approved": [_reviewed(card, records) for card in reviewed if records.gates.parked(card.id)],
-        "ready": [_line(card) for card in queue if not waits_for(card, board)],
-        "waiting": [_waiting(card, board) for card in waiting if not card.backed_off],
-        "set_aside": [_waiting(card, board) for card in waiting if card.backed_off],
+        "ready": [_line(card) for card in seen.queue if not waits[card.id]],
+        "waiting": [_waiting(card, waits) for card in waiting if not card.backed_off],
+        "set_aside": [_waiting(card, waits) for card in waiting if card.backed_off],
     }
 
 
@@ -192,8 +190,8 @@ def _reviewed(card: Card, records: Records) -> str:
     return f"{_line(card)} (merge queue: {place.together.index(card.id) + 1} of {len(place.together)})"
 
 
-def _waiting(card: Card, board: Board) -> str:
-    return f"{_line(card)}: {waits_for(card, board)}"
+def _waiting(card: Card, waits: Mapping[str, str]) -> str:
+    return f"{_line(card)}: {waits[card.id]}"
 
 
 def _questions(records: Records) -> list[dict[str, str]]:
@@ -215,7 +213,7 @@ def _line(card: Card) -> str:
 
 def _has_failed(card: Card, seen: Snapshot) -> bool:
     """Tell whether the owner is asked about it: not if the owner cancelled it, or dropped it with its goal."""
-    last = _newest(card, seen)
+    last = _newest(card, seen) if card.state is State.FAILED else None
     return card.state is State.FAILED and (last is None or last.event is Event.EXHAUSTED)
 
 

@@ -11,7 +11,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, on_screen, pasteable, plain, print_json, print_line, print_list
 from sisimpur.cli.wiring.records import Records, open_records
-from sisimpur.shared.model.lifecycle import Card, State, waits_for
+from sisimpur.shared.model.lifecycle import Card, State
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.store.ended_tasks import EndedTasks
 from sisimpur.shared.store.gate_book import AwaitingOwner
@@ -54,7 +54,7 @@ def task_rows(seen: Snapshot, records: Records, only: AbstractSet[str] | None = 
 def _row(card: Card, seen: Snapshot, records: Records) -> dict[str, Any]:
     known = seen.known.get(card.id)
     parked = awaiting(card, records)
-    waiting = waits_for(card, seen.board) if card.state is State.BACKLOG else ""
+    waiting = seen.waits.get(card.id, "")
     waiting = f"waits for you: {'; '.join(parked.reasons)}" if parked else waiting
     return {
         "id": card.id,

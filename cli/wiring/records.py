@@ -27,7 +27,7 @@ from sisimpur.shared.system.paths import Home
 
 if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.agents.orchestrator.board.plan_approval import PlanApprovals
-    from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+    from sisimpur.agents.orchestrator.board.snapshot import Snapshot, SnapshotMemory
     from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
     from sisimpur.agents.orchestrator.goals.standing import GoalBooks
     from sisimpur.agents.orchestrator.inbox.answers import GoalAnswers, PlanAnswers
@@ -103,11 +103,18 @@ class Records:
 
         `shown`: those that are over and read nevertheless; None: all, which takes longer with each year.
         """
-        from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, load_snapshot
+        from sisimpur.agents.orchestrator.board.snapshot import BoardFacts
 
+        mark = self.db.version(), f"{self.clock.now():%Y-%m-%d %H:%M}"  # a plan that nobody approves ends at a time
         limits = self.settings.policy.attempts.limits
         facts = BoardFacts(self.wanted(), limits, unapproved=self.approvals.waiting, shown=shown)
-        return load_snapshot(self.store, self.journal, facts)
+        return self._snapshots.load(facts, mark)
+
+    @cached_property
+    def _snapshots(self) -> SnapshotMemory:
+        from sisimpur.agents.orchestrator.board.snapshot import SnapshotMemory
+
+        return SnapshotMemory(self.store, self.journal)
 
     @cached_property
     def plan_answers(self) -> PlanAnswers:

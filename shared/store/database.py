@@ -206,6 +206,12 @@ class Database:
         found = self.rows(sql, values)
         return found[0] if found else None
 
+    def version(self) -> tuple[int, int]:
+        """Another one when somebody has written since: another connection, or this one."""
+        with self._named(), self._lock:
+            one = self._connection()
+            return one.execute("pragma data_version").fetchone()[0], one.total_changes
+
     def close(self) -> None:
         """Whoever asks again opens it again; the last one to close folds the write-ahead log into the file."""
         with self._lock:

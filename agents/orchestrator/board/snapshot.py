@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sisimpur.agents.orchestrator.integration.feature_branches import has_landed, too_early
 from sisimpur.agents.orchestrator.vision.goal_ids import unwanted
-from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, State, TaskLimits, Tried, is_lost_for_us, pause_after
+from sisimpur.shared.model.lifecycle import (
+    FOLDERS,
+    Board,
+    Card,
+    State,
+    TaskLimits,
+    Tried,
+    is_lost_for_us,
+    pause_after,
+    waits_for,
+)
 from sisimpur.shared.model.naming import attempt_ref, is_upkeep
 from sisimpur.shared.model.work import Policy, TaskSpec, Vision
 from sisimpur.shared.money.ticket import Used
@@ -23,6 +34,7 @@ if TYPE_CHECKING:  # who looks at the board loads no evidence
 AtTheGates = Callable[[TaskRecord, TaskSpec | None], "ReviewState | None"]
 POLICY = Policy()
 CLOSED = (State.COMPLETED, State.FAILED)
+MOST_KEPT = 3  # what is open, what is done, what failed: more is not asked for at once
 MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
 
 
@@ -31,6 +43,17 @@ class Snapshot:
     board: Board
     unreadable: tuple[str, ...]  # one line per file that the owner must mend
     known: Mapping[str, TaskRecord]  # of each card; and of what it depends on
+
+    @cached_property
+    def queue(self) -> tuple[Card, ...]:
+        """Cards of the backlog that can be read, in the order in which they could begin."""
+        backlog = (card for card in self.board.cards if card.state is State.BACKLOG and card.spec is not None)
+        return tuple(sorted(backlog, key=urgency))
+
+    @cached_property
+    def waits(self) -> Mapping[str, str]:
+        """Each task of the backlog -> what it waits for, as `waits_for` says it."""
+        return {card.id: waits_for(card, self.board) for card in self.board.cards if card.state is State.BACKLOG}
 
 
 @dataclass(frozen=True)
@@ -65,8 +88,36 @@ class BoardFacts:
 def load_snapshot(store: TaskStore, journal: Journal, facts: BoardFacts) -> Snapshot:
     """Read where each task's file lies, and what history knows of it."""
     places = journal.places()
-    shown = facts.shown
-    survey = store.survey({} if shown is None else {state: places[state] - shown for state in CLOSED})
+    return _of(_survey(store, places, facts.shown), places, journal, facts)
+
+
+@dataclass
+class SnapshotMemory:
+    """The last snapshots, for as long as they are true: ten thousand cards are not put together for each reader.
+
+    For facts that ask nobody: neither a mirror nor the gates.
+    """
+
+    store: TaskStore
+    journal: Journal
+    _kept: list[tuple[object, Snapshot]] = field(default_factory=list)  # the newest first
+
+    def load(self, facts: BoardFacts, mark: object) -> Snapshot:
+        """As `load_snapshot`. `mark`: read before, and another one when the database or what the clock means is."""
+        places = self.journal.places()
+        survey = _survey(self.store, places, facts.shown)
+        key = (mark, facts.vision, facts.limits, survey)
+        found = next((made for known, made in self._kept if known == key), None)
+        found = found or _of(survey, places, self.journal, facts)
+        self._kept = [(key, found), *(one for one in self._kept if one[1] is not found)][:MOST_KEPT]
+        return found
+
+
+def _survey(store: TaskStore, places: Mapping[State, AbstractSet[str]], shown: AbstractSet[str] | None) -> Survey:
+    return store.survey({} if shown is None else {state: places[state] - shown for state in CLOSED})
+
+
+def _of(survey: Survey, places: Mapping[State, AbstractSet[str]], journal: Journal, facts: BoardFacts) -> Snapshot:
     known = _records(survey, places, journal, facts.used)
     filed, doubles = _one_per_id(survey.files, known)
     cards = [*_cards(filed, known, facts, doubles)]
