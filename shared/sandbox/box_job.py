@@ -75,7 +75,8 @@ def base_python() -> Path:
 def python_mounts(interpreter: Path) -> tuple[Mount, ...]:
     """Return what an interpreter needs to see, read-only and under its own names: its virtual environment and its base.
 
-    Of a base only the program and library folders: a prefix may well be somebody's home. /usr is in every box.
+    Of a base only the program, library and Python's header folders: a prefix may well be somebody's home. /usr is in
+    every box.
     Misconfigured: there is no such interpreter.
     """
     if not os.access(interpreter, os.X_OK):
@@ -86,6 +87,7 @@ def python_mounts(interpreter: Path) -> tuple[Mount, ...]:
         prefix = program.parent.parent
         if prefix != venv or not found:
             found += [prefix / name for name in ("bin", "lib", "lib64") if (prefix / name).is_dir()]
+            found += sorted(prefix.glob("include/python3*"))  # what is compiled in a box includes Python.h
     visible = (folder for folder in dict.fromkeys(found) if not _in_every_box(folder))
     return tuple(Mount(folder.resolve(), str(folder)) for folder in visible)
 

@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -753,10 +754,18 @@ def test_a_virtual_environment_works_inside(box: Box) -> None:
     assert box.run(job).text == f"{sys.prefix}\n"
 
 
+def test_what_is_compiled_inside_finds_the_headers_of_its_python(box: Box) -> None:
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    script = f"import os; print(os.path.exists({str(header)!r}))"
+    interpreter = Path(sys.executable)
+    assert box.run(Job((str(interpreter), "-c", script), python_mounts(interpreter))).text == f"{header.exists()}\n"
+
+
 def test_each_link_on_the_way_to_an_interpreter_is_visible(tmp_path: Path) -> None:
     """As uv lays them out: environment -> folder with a short name -> folder with the full version."""
     real, short, venv = tmp_path / "cpython-3.11.7", tmp_path / "cpython-3.11", tmp_path / "venv"
-    for folder in (real / "bin", real / "lib", real / "private", venv / "bin"):
+    headers = "include/python3.11"
+    for folder in (real / "bin", real / "lib", real / headers, real / "include/ours", real / "private", venv / "bin"):
         folder.mkdir(parents=True)
     (real / "bin/python3.11").touch(0o755)
     short.symlink_to(real.name)
@@ -764,7 +773,7 @@ def test_each_link_on_the_way_to_an_interpreter_is_visible(tmp_path: Path) -> No
     (venv / "pyvenv.cfg").write_text(f"home = {real}/bin\n")
     assert set(python_mounts(venv / "bin/python")) == {
         Mount(venv, str(venv)),
-        *(Mount(real / part, str(prefix / part)) for part in ("bin", "lib") for prefix in (short, real)),
+        *(Mount(real / part, str(prefix / part)) for part in ("bin", "lib", headers) for prefix in (short, real)),
     }
 
 
