@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import socket
+import subprocess
 import sys
 import threading
 import zipfile
@@ -423,6 +424,31 @@ def test_a_change_of_what_is_installed_needs_another_environment(
     environments = target.environments(Script(), "sh ci/install.sh")
     before = environments.ready(base).key
     assert (environments.ready(target.commit(change)).key != before) == is_new
+
+
+@pytest.mark.parametrize(
+    ("fails", "code", "installed"),
+    [
+        pytest.param("nothing", 0, [".[dev,gui,http]"], id="all at once"),
+        pytest.param("gui", 0, [".[dev]", ".[http]"], id="without the extra that cannot be built"),
+        pytest.param("dev", 1, [], id="what tests ask for must be there"),
+        pytest.param(".", 1, [], id="the project itself cannot be built"),
+    ],
+)
+def test_an_extra_of_its_ci_that_cannot_be_built_does_not_keep_the_others_away(
+    fails: str, code: int, installed: list[str]
+) -> None:
+    files = {
+        "pyproject.toml": "[build-system]\n[project]\nname='a'\n[project.optional-dependencies]\n"
+        "dev=['x']\ngui=['y']\nhttp=['z']",
+        ".github/workflows/ci.yml": "run: pip install .[gui,http] && pytest",
+    }
+    pip = 'pip() { for last; do :; done; case "$last" in *"$FAILS"*) return 1;; esac; echo "$last"; }'
+    setup = TargetSurvey(frozenset(files), lambda path: files.get(path, "")).setup
+    argv = ("sh", "-c", f"{pip}\n{setup}")
+    done = subprocess.run(argv, env={"PATH": "/usr/bin:/bin", "FAILS": fails}, capture_output=True, text=True)
+    assert done.returncode == code
+    assert [line for line in done.stdout.splitlines() if not line.startswith("left out")] == installed
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ class TargetSurvey:
             yield f"{pip} {shlex.join(asked)}"
         if is_package and alone:
             stub = f"{STUB} && " if not {"setup.py", "pyproject.toml"} & {*part.paths} else ""
-            yield f"{stub}{pip} --use-pep517 -e {shlex.quote(_place(part))}"
+            yield f"{stub}{_with_extras(f'{pip} --use-pep517 -e', part)}"
 
     def _asked(self, part: Part, is_package: bool, files: Iterable[str]) -> tuple[str, ...]:
         """Requirements that stand in no file of pip's; those of tox and nox if nothing else speaks of tests."""
@@ -247,9 +247,21 @@ class TargetSurvey:
         return part.manifests.by_runners()
 
 
-def _place(part: Part, at: str = "") -> str:
+def _with_extras(install: str, part: Part) -> str:
+    """Its CI installs what its extras need of the system, too. Where one cannot be built, the others are installed."""
+    every = shlex.quote(_place(part))
+    if not (extras := [shlex.quote(name) for name in part.manifests.extras() if name not in WANTED]):
+        return f"{install} {every}"
+    each = f'{install} ".[$extra]" || echo "left out: $extra"'
+    plain = shlex.quote(_place(part, without_ci=True))
+    return f"({install} {every} || ({install} {plain} && for extra in {' '.join(extras)}; do {each}; done))"
+
+
+def _place(part: Part, at: str = "", without_ci: bool = False) -> str:
     """`.[test]`, with the extras that it has; those of a setup.py nobody knows, and pip only warns about others."""
-    known = part.manifests.extras() or (WANTED if "setup.py" in part.paths else ())
+    extras = part.manifests.extras()
+    known = tuple(name for name in extras if name in WANTED) if without_ci else extras
+    known = known or (WANTED if "setup.py" in part.paths else ())
     place = at or (f"./{part.folder}" if part.folder else ".")
     return f"{place}[{','.join(known)}]" if known else place
 
