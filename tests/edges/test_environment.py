@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.agents.qa.runner.bench import BoxBench
+from sisimpur.agents.qa.runner.environment_build import COPIES, PINNED
 from sisimpur.agents.qa.runner.environment_store import (
     DEPENDENCIES,
     INSTALL,
@@ -141,6 +143,14 @@ def inside(box: Box, environment: Environment, script: str, files: Path) -> Fini
     """What the script does where the tests run: the files in /job, laid out anew."""
     job = Job(("sh", "-c", f"cp -a /src/. /job/ && cd /job && {script}"), environment.mounts, env=environment.env)
     return box.run(replace(job, mounts=(*job.mounts, Mount(files, "/src")), private={"/job": 10}))
+
+
+@pytest.mark.parametrize("script", [PINNED, COPIES], ids=["what is pinned", "copies"])
+def test_what_asks_the_targets_own_python_needs_no_newer_one(script: str) -> None:
+    old = "import importlib.metadata as found; del found.Distribution.name\n"  # as before Python 3.10
+    done = process.run((sys.executable, "-I", "-c", old + script), env={}, timeout=60)
+    assert done.ok, done.complaint
+    assert script is COPIES or re.search(r"^pytest==\d", done.text, re.MULTILINE)
 
 
 # --- in a real box -------------------------------------------------------------------------------------------

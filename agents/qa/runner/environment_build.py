@@ -72,11 +72,12 @@ OFFLINE = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": PACKAGES, "UV_NO_INDEX": "1", 
 PROXY = f"http://127.0.0.1:{METER_PORT}"
 
 # What the target has pinned stays as it is. Generated tests can do without hypothesis, nothing can without the others.
+# `.name` is younger than Python 3.9, and these run with the target's own.
 PINNED = """
 import importlib.metadata as found
 for one in found.distributions():
     if not one.read_text("direct_url.json"):
-        print(f"{one.name}=={one.version}")
+        print(f"{one.metadata['Name']}=={one.version}")
 """
 # pytest compiles its plugins anew in each run where nobody could keep the outcome (half a second with hypothesis): the
 # last line but one has it kept.
@@ -100,7 +101,7 @@ pathlib.Path(sysconfig.get_path("purelib"), "sisimpur_gate.pth").write_text("{GA
 """
 COPIES = f"""
 import importlib.metadata as found, json, sys
-told = {{one.name: json.loads(one.read_text("direct_url.json") or "{{}}") for one in found.distributions()}}
+told = {{one.metadata["Name"]: json.loads(one.read_text("direct_url.json") or "{{}}") for one in found.distributions()}}
 copies = [name for name, one in told.items()
           if one.get("url", "").startswith("file://{JOB}") and one.get("dir_info", {{"editable": True}}) == {{}}]
 if copies:
