@@ -103,19 +103,23 @@ class PlanReply:
 LONGEST_TITLE = 100
 LONGEST_CRITERION = 300
 BULLET = re.compile(r"\A\s*[-*](?:\s+|\Z)")
+MARKS = re.compile(r"\A(?:[-*>#]+(?:\s+|\Z))+")
 ALIKE = 0.8  # of the words of two titles
 
 
 def headline(text: str) -> str:
-    """A title that begins like a sentence, not like an option or a command, and that calls nobody (@name)."""
-    return one_line(re.sub(r"@(?=\w)", "", one_line(text, 10_000)).lstrip("-/!#>*@`~ "), LONGEST_TITLE)
+    """A title, letter by letter but for the marks of a list or heading before it. What acts somewhere is defused there.
+
+    Empty: there is no letter and no digit in it.
+    """
+    return one_line(MARKS.sub("", one_line(text, 10_000)), LONGEST_TITLE) if any(map(str.isalnum, text)) else ""
 
 
 def body(text: str) -> str:
-    """Lines without control characters. The first must not read as an option or as a command of a coding engine."""
+    """Lines without control characters; else letter by letter: no prompt begins with them."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     clean = (printable(line, keep="\t").rstrip() for line in lines)
-    return "\n".join(clean).strip().lstrip("-/! ")
+    return "\n".join(clean).strip()
 
 
 def criteria(lines: Sequence[str]) -> tuple[str, ...]:

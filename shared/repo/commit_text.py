@@ -19,6 +19,7 @@ from sisimpur.shared.model.work import TaskKind, TaskSpec
 LONGEST_SUBJECT = 72  # characters, as git's own tools show it
 LONGEST_MESSAGE = 20_000
 KEYS = ("Goal", "Task", "Attempt", "Model", "Prompt-Digest", "Team-Version")  # in this order
+NAME = re.compile(r"\w+[A-Z]|\w+[._(]\w")  # `README`, `Decimal.quantize`: a capital that is part of it
 TRAILER = re.compile(rf"({'|'.join(KEYS)}): (\S.*)")
 
 PREFIXES: Mapping[TaskKind, str] = {
@@ -75,7 +76,8 @@ def inert(text: str) -> str:
 def task_text(task: TaskSpec, attempt: int = 0, model: str = "", prompt: str = "") -> CommitText:
     """A conventional commit: `fix: <title>`, and why. `prompt`: what the model was told."""
     words = (kind for kind, found in KINDS if re.search(found, task.title.lower()))
-    subject = f"{PREFIXES.get(task.kind) or next(words, 'feat')}: {task.title[:1].lower()}{task.title[1:]}"
+    first = task.title if NAME.match(task.title) else f"{task.title[:1].lower()}{task.title[1:]}"
+    subject = f"{PREFIXES.get(task.kind) or next(words, 'feat')}: {first}"
     if len(subject) > LONGEST_SUBJECT:
         subject = subject[: LONGEST_SUBJECT - 1].rsplit(" ", 1)[0] + "…"
     digest = hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()[:16] if prompt else ""

@@ -142,7 +142,7 @@ def kept_notes(notes: Iterable[str], guarded: Collection[str]) -> str:
     `guarded`: the notes that guards were made of. The end of a task's text; empty: there are none.
     """
     kept = (note for note in notes if note not in guarded and not is_plain_wish(note))
-    lines = [f"- {line}" for line in (one_line(note, LONGEST_NOTE).lstrip("-/! ") for note in kept) if line]
+    lines = [f"- {line}" for line in (one_line(note, LONGEST_NOTE) for note in kept) if line]
     return "\n".join(["\n\nThe owner's notes, which hold for every task:", *lines[:MOST_NOTES]]) if lines else ""
 
 

@@ -572,17 +572,20 @@ def test_tasks_that_keep_the_rules_have_no_faults() -> None:
     ("text", "expected"),
     [
         pytest.param("Fix  it\nnow\x00\x1b[2J", "Fix it now [2J", id="line breaks and control characters"),
-        pytest.param("@everyone thank @org/team", "everyone thank org/team", id="nobody is called"),
-        pytest.param("--force the fix", "force the fix", id="an option"),
-        pytest.param("/run rm -rf /", "run rm -rf /", id="a command"),
+        pytest.param("-1 is returned", "-1 is returned", id="a number"),
+        pytest.param("--version prints", "--version prints", id="an option"),
+        pytest.param("/healthz answers", "/healthz answers", id="an address"),
+        pytest.param("`@cached` and @lru_cache", "`@cached` and @lru_cache", id="decorators in code"),
         pytest.param("# Heading", "Heading", id="a heading"),
+        pytest.param("- * Bullet", "Bullet", id="bullets"),
+        pytest.param("- ", "", id="nothing but a bullet"),
         pytest.param("x" * 200, "x" * 99 + "…", id="too long"),
         pytest.param("a\ud800b", "a b", id="half a character"),
     ],
 )
-def test_titles_are_harmless(text: str, expected: str) -> None:
+def test_titles_are_one_line_and_else_letter_by_letter(text: str, expected: str) -> None:
     assert headline(text) == expected
 
 
-def test_descriptions_keep_their_lines_and_begin_like_text() -> None:
-    assert body("/run rm\r\n\tit\x00\n\n/second stays\n") == "run rm\n\tit\n\n/second stays"
+def test_descriptions_keep_their_lines() -> None:
+    assert body("\n-1 rm\r\n\tit\x00\n\n/second stays\n") == "-1 rm\n\tit\n\n/second stays"
