@@ -160,6 +160,7 @@ class Database:
         self._epoch = 0  # 0: anybody's, as the owner's commands are
         self._lock = threading.RLock()
         self._open: _Connection | None = None
+        self._times_opened = 0
         self._migrate()
 
     @contextmanager
@@ -206,11 +207,11 @@ class Database:
         found = self.rows(sql, values)
         return found[0] if found else None
 
-    def version(self) -> tuple[int, int]:
-        """Another one when somebody has written since: another connection, or this one."""
+    def version(self) -> tuple[int, int, int]:
+        """Another one when somebody has written since: another connection, or this one; or when it was opened again."""
         with self._named(), self._lock:
             one = self._connection()
-            return one.execute("pragma data_version").fetchone()[0], one.total_changes
+            return self._times_opened, one.execute("pragma data_version").fetchone()[0], one.total_changes
 
     def close(self) -> None:
         """Whoever asks again opens it again; the last one to close folds the write-ahead log into the file."""
@@ -226,6 +227,7 @@ class Database:
 
     def _connection(self) -> _Connection:
         if self._open is None:
+            self._times_opened += 1  # a connection counts from its own beginning
             self._open = sqlite3.connect(
                 self.path, timeout=10, isolation_level=None, check_same_thread=False, factory=_Connection
             )

@@ -185,6 +185,20 @@ def test_a_question_is_read_again_only_when_its_own_tables_were_written(tmp_path
         assert [reads(tasks), reads(halts)] == [1, 1]  # another process may have written anything
 
 
+def test_a_version_is_another_one_after_each_write_and_each_opening(db: Database) -> None:
+    seen = [db.version()]
+    assert db.version() == seen[0]
+    with closing(Database(db.path)) as other:
+        for who in (db, other):
+            with who.transaction() as connection:
+                connection.execute("insert into notes values (1, 1, 1)")
+            seen.append(db.version())
+    for _ in range(3):
+        db.close()
+        seen.append(db.version())
+    assert len(set(seen)) == len(seen)
+
+
 # --- rows ----------------------------------------------------------------------------------------------------
 
 
