@@ -93,6 +93,10 @@ class Task:
         return self.ended == "attempts used up"
 
     @property
+    def column(self) -> str:
+        return "Dropped" if self.state == "failed" and not self.has_failed else COLUMNS.get(self.state, "")
+
+    @property
     def is_told(self) -> bool:
         return self.state in OPEN or self.is_of_the_day or self.has_failed
 
@@ -111,6 +115,7 @@ class Book:
     is_older: bool = False  # its page cut its sums, and told neither the week's money, nor the month, nor effects
     is_brief: bool = False  # a message: it tells cents, and no cost twice
     is_of_now: bool = False  # it tells of a day before, as the books are now
+    told_what_is_left: bool = False  # an older one that told what was left, not what was spent, and "Failed" of all
     tasks: dict[str, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -652,7 +657,7 @@ def money(book: Book, lines: Sequence[str]) -> Wrong:
     told[0] += f"; {book.dollars(lost)} of it for calls without an answer, at their worst case" * bool(lost)
     told[0] += f"; {book.dollars(held)} of it reserved" * bool(held)
     yield from capped(book, lines)
-    yield from pairs([line for line in lines if not CAPPED.match(line)], [*told, *sums(book), *burn_down(book)])
+    yield from pairs([line for line in lines if not CAPPED.match(line)], [*told, *sums(book), *by_the_hour(book)])
 
 
 def money_in_brief(book: Book, lines: Sequence[str]) -> Wrong:
@@ -696,7 +701,7 @@ def sums(book: Book) -> Iterator[str]:
     yield from [f"in this month, {'; '.join(saved)}"] * bool(saved)
 
 
-def burn_down(book: Book) -> Iterator[str]:
+def by_the_hour(book: Book) -> Iterator[str]:
     cap, last, used = book.cap("day"), dict[int, int](), Counter[int]()
     for call in (call for call in book.calls if call["day"] == book.day and call["amount"]):
         at = moment(call["at"])
@@ -705,22 +710,26 @@ def burn_down(book: Book) -> Iterator[str]:
         used[minute // 60] += call["amount"]
     if not (last and cap):
         return
-    left = {hour: max(0, cap - sum(used[before] for before in range(hour + 1))) for hour in last}
-    yield from ("Left of the day's cap:", "```")
-    for when, amount in [("before", cap), *((f"{hour:02d}:{last[hour]:02d}", left[hour]) for hour in sorted(last))]:
+    spent = {hour: min(cap, sum(used[before] for before in range(hour + 1))) for hour in last}
+    rows = [("before", 0), *((f"{hour:02d}:{last[hour]:02d}", spent[hour]) for hour in sorted(last))]
+    rows = [(when, cap - amount) for when, amount in rows] if book.told_what_is_left else rows
+    yield from (f"{'Left' if book.told_what_is_left else 'Spent'} of the day's cap:", "```")
+    for when, amount in rows:
         full = amount * 40 // cap
         yield f"{when:<6} {book.dollars(amount):>9} {'#' * full}{'.' * (40 - full)}"
     yield "```"
 
 
 def board(book: Book, lines: Sequence[str]) -> Wrong:
-    shown = Counter(COLUMNS[task.state] for task in book.told if task.is_told and task.state in COLUMNS)
-    expected = [f"{heading} ({shown[heading]})" for heading in COLUMNS.values() if shown[heading]]
+    is_older = book.told_what_is_left
+    column = {id_: COLUMNS.get(one.state, "") if is_older else one.column for id_, one in book.tasks.items()}
+    shown = Counter(column[task.id] for task in book.told if task.is_told)
+    expected = [f"{heading} ({shown[heading]})" for heading in (*COLUMNS.values(), "Dropped") if shown[heading]]
     yield from pairs([line.partition(":")[0] for line in lines], expected)
     for line in lines:
         named, more = re.findall(r"\(`(.*?)`\)", line), re.search(r", and (\d+) more$", line)
         heading, theirs = line.partition(" (")[0], {task.id for task in book.told if task.is_told}
-        wrong = [id_ for id_ in named if id_ not in theirs or COLUMNS.get(book.tasks[id_].state) != heading]
+        wrong = [id_ for id_ in named if id_ not in theirs or column[id_] != heading]
         if wrong or (named and len({*named}) + int(more[1] if more else 0) != shown[heading]):
             yield f"Board: {line!r}: by the books {shown[heading]} tasks; wrong there: {wrong}"
 
@@ -1023,7 +1032,8 @@ def differences(book: Book, page: str) -> Wrong:
         return
     yield from same(first, f"# {book.day}: {headline(book)}")
     for words, file in re.findall(r"!\[(.*?)\]\((.*?)\)", head):
-        told = f"what was left of {book.dollars(book.cap('day'))} hour by hour, and the task board of {book.day}"
+        what = f"{'left' if book.told_what_is_left else 'spent'} of {book.dollars(book.cap('day'))}"
+        told = f"what was {what} hour by hour, and the task board of {book.day}"
         yield from pairs([words, file], [told, f"{book.day}.png"])
     yield from by_rule(book, SECTIONS, found)
 
@@ -1061,7 +1071,8 @@ def recounted(home: Path, day: str, page: str = "", message: Mapping[str, Any] |
     page = page or (home / "reports" / "daily" / f"{day}.md").read_text("utf-8")
     is_morning = page.startswith("# Good morning")
     is_older = not is_morning and not re.search(r"^- this week \$", page, re.MULTILINE)
-    book = Book(str(home / ".state" / "agents.db"), day, is_older)
+    told_what_is_left = bool(re.search("(?m)^Left of the day's cap:|^!\\[what was left of ", page))
+    book = Book(str(home / ".state" / "agents.db"), day, is_older, told_what_is_left=told_what_is_left)
     sent = book.rows("select notice_json from notices where key = ?", f"{day}:day")
     messages = [message] if message else [json.loads(row["notice_json"]) for row in sent]
     if not message:  # that of an evening before is not of this page

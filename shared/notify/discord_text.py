@@ -44,10 +44,11 @@ def changed_message(notice: Notice, hosts: Collection[str] = ()) -> dict[str, An
 def attachment(notice: Notice) -> Picture | None:
     """The picture as it is sent, under a name that can stand in an address; None: there is none, or it is too large."""
     picture = notice.picture
-    if picture is None or len(picture.png) > MAX_PICTURE:
+    png = (picture.dark or picture.png) if picture else b""  # Discord is dark unless its reader changes that
+    if picture is None or len(png) > MAX_PICTURE:
         return None
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", picture.name.removesuffix(".png")).strip("-")[:60]
-    return Picture(f"{stem or 'picture'}.png", picture.png, picture.words)
+    return Picture(f"{stem or 'picture'}.png", png, picture.words)
 
 
 def units(text: str) -> int:

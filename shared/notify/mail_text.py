@@ -63,7 +63,9 @@ def letter(notice: Notice, head: Letterhead, now: datetime, hosts: Collection[st
     if notice.picture:
         *_, page = message.iter_parts()
         assert isinstance(page, EmailMessage)
-        page.add_related(notice.picture.png, "image", "png", filename="day.png", disposition="inline", cid="<picture>")
+        for name, cid, png in (("day", "picture", notice.picture.png), ("dark", "dark", notice.picture.dark)):
+            if png:
+                page.add_related(png, "image", "png", filename=f"{name}.png", disposition="inline", cid=f"<{cid}>")
     return message
 
 
@@ -89,5 +91,7 @@ def _page(words: str, picture: Picture | None, hosts: Collection[str]) -> str:
         text = mark.sub(shown, text)
     if picture:
         told = escape(harmless(one_line(picture.words), hosts))
-        image = f'<br>\n<img src="cid:picture" width="{PHONE}" style="max-width:100%;height:auto" alt="{told}">'
+        image = f'<img src="cid:picture" width="{PHONE}" style="max-width:100%;height:auto" alt="{told}">'
+        dark = '<source srcset="cid:dark" media="(prefers-color-scheme: dark)">'
+        image = f"<br>\n<picture>{dark}{image}</picture>" if picture.dark else f"<br>\n{image}"
     return f'<!doctype html><html><body style="{STYLE}">{text}{image}</body></html>'

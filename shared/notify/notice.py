@@ -29,11 +29,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Picture:
-    """`png`: the bytes of a PNG file; `words`: what it shows, for who cannot see it."""
+    """`png`, `dark`: the bytes of PNG files, for a light and a dark ground; `words`: for who cannot see it."""
 
     name: str  # a file's name
     png: bytes
     words: str
+    dark: bytes = b""  # none: the light one is shown everywhere
 
 
 @dataclass(frozen=True)

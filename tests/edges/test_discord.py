@@ -187,6 +187,8 @@ def test_a_picture_has_a_name_that_can_stand_in_an_address_and_words_for_who_can
 
 
 def test_a_picture_that_is_too_large_is_left_out_and_missed() -> None:
+    dark = attachment(dataclasses.replace(NOTICE, picture=Picture("a.png", PNG, "w", PNG[::-1])))
+    assert dark and dark.png == PNG[::-1]
     payload = new_message(dataclasses.replace(NOTICE, picture=Picture("a.png", bytes(MAX_PICTURE + 1), "w")))
     assert payload["attachments"] == []
     assert "image" not in payload["embeds"][0]

@@ -33,6 +33,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HEAD = Letterhead("you@example.com", ("you@example.com", "other@example.com"), "home")
 PNG = bytes.fromhex("89504e470d0a1a0a") + bytes(range(256))
 DAY = Notice("2026-11-20:day", "2026-11-20: the day's report", "2 merged, $0.13 of $5.00 spent\nThe whole report: `x`")
+WITH_BOTH = dataclasses.replace(DAY, picture=Picture("a.png", PNG, "two merged", PNG[::-1]))
 WITH_PICTURE = dataclasses.replace(DAY, picture=Picture("a\r\nb.png", PNG, 'two "merged"'))
 
 
@@ -214,6 +215,18 @@ def test_the_picture_lies_in_the_page_as_wide_as_a_phone(other: Server) -> None:
         '<img src="cid:picture" width="360" style="max-width:100%;height:auto" alt="two &quot;merged&quot;">'
         in mail.page
     )
+
+
+def test_a_dark_picture_is_shown_where_it_is_dark(other: Server) -> None:
+    other.notifier.send(WITH_BOTH)
+    (mail,) = other.sink.mails
+    images = [part for part in mail.message.walk() if part.get_content_type() == "image/png"]
+    assert {str(one["Content-ID"]): one.get_payload(decode=True) for one in images} == {
+        "<picture>": PNG,
+        "<dark>": PNG[::-1],
+    }
+    dark = '<picture><source srcset="cid:dark" media="(prefers-color-scheme: dark)"><img src="cid:picture"'
+    assert dark in mail.page
 
 
 def test_the_same_words_are_the_same_mail_and_a_day_is_one_thread() -> None:

@@ -64,7 +64,8 @@ def test_a_day_is_one_mail_in_the_evening_with_its_headline_and_its_picture(stag
     assert stage.run_day() == []
     (mail,) = sink.mails
     assert subjects(sink)[0].startswith(f"{DAY}: 1 merged, $0.")
-    *_, picture = mail.message.walk()
+    *_, picture, dark = mail.message.walk()
+    assert dark.get_payload(decode=True) == (stage.home.reports / f"{DAY}-dark.png").read_bytes() != b""
     assert picture.get_payload(decode=True) == (stage.home.reports / f"{DAY}.png").read_bytes()
     assert "**Shipped**\n- **Fix the sum**" in mail.text and "<b>Shipped</b><br>\n- <b>Fix the sum</b>" in mail.page
     assert stage.run_day() == [] and len(sink.mails) == 1

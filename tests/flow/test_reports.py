@@ -489,7 +489,7 @@ def test_discord_shows_one_message_for_the_day_with_its_picture(stage: Stage, tm
         (message,) = hook.messages
     assert "the day's report" in str(message.payload)
     assert list(message.files) == [f"{DAY}.png"]
-    assert message.files[f"{DAY}.png"] == (stage.home.reports / f"{DAY}.png").read_bytes()
+    assert message.files[f"{DAY}.png"] == (stage.home.reports / f"{DAY}-dark.png").read_bytes()
 
 
 @pytest.mark.parametrize("board", ["https://team.example.net:8443", "http://127.0.0.1:8765", ""])

@@ -21,9 +21,10 @@ from sisimpur.agents.orchestrator.reports.account import (
     QuestionAccount,
     TaskAccount,
 )
-from sisimpur.agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY, picture
+from sisimpur.agents.orchestrator.reports.canvas import LIGHT, SCALE
+from sisimpur.agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, picture
 from sisimpur.agents.orchestrator.reports.report_text import EFFECTS, evening, morning
-from sisimpur.agents.orchestrator.reports.report_words import few, in_sentences, left_by_hour
+from sisimpur.agents.orchestrator.reports.report_words import columns, few, in_sentences, spent_by_hour
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import as_said, harmless
 from sisimpur.shared.model.work import Priority
@@ -179,12 +180,12 @@ def test_a_question_about_a_goal_is_answered_by_its_id_and_one_about_a_note_in_t
     assert note.endswith("Which files? → reword or remove it in VISION.md")
 
 
-def test_the_money_burns_down_in_words_too() -> None:
+def test_the_money_spent_by_the_hour_stands_in_words_too() -> None:
     assert section(evening(WORKED, CALL), "Money").splitlines()[-5:] == [
         "```",
-        "before     $5.00 " + "#" * 40,
-        "09:05      $4.50 " + "#" * 36 + "....",
-        "13:00      $4.00 " + "#" * 32 + "........",
+        "before     $0.00 " + "." * 40,
+        "09:05      $0.50 " + "####" + "." * 36,
+        "13:00      $1.00 " + "########" + "." * 32,
         "```",
     ]
 
@@ -192,7 +193,7 @@ def test_the_money_burns_down_in_words_too() -> None:
 def test_it_names_the_time_of_the_last_spending_of_an_hour() -> None:
     text = evening(replace(WORKED, course=(Spending(545, NANO), Spending(559, NANO), Spending(610, NANO))), CALL)
     rows = section(text, "Money").splitlines()[-3:-1]
-    assert [row.split()[:2] for row in rows] == [["09:19", "$3.00"], ["10:10", "$2.00"]]
+    assert [row.split()[:2] for row in rows] == [["09:19", "$2.00"], ["10:10", "$3.00"]]
 
 
 @pytest.mark.parametrize(
@@ -204,14 +205,27 @@ def test_it_names_the_time_of_the_last_spending_of_an_hour() -> None:
     ],
 )
 def test_the_picture_has_no_bar_for_an_hour_that_has_not_come(now: datetime, bars: int) -> None:
-    image = Image.open(io.BytesIO(picture(IDLE, now))).convert("RGB")
-    feet = [image.getpixel((LEFT + hour * BAR + BAR // 2, BOTTOM - 2)) for hour in range(24)]
-    assert [foot == PLENTY for foot in feet] == [True] * bars + [False] * (24 - bars)
+    image = Image.open(io.BytesIO(picture(replace(IDLE, course=(Spending(0, NANO),)), now))).convert("RGB")
+    feet = [image.getpixel((SCALE * (LEFT + hour * BAR + BAR // 2), SCALE * BOTTOM - 2)) for hour in range(24)]
+    assert [foot == LIGHT.plenty for foot in feet] == [True] * bars + [False] * (24 - bars)
 
 
-def test_what_is_left_falls_at_the_end_of_the_hour_and_never_below_nothing() -> None:
-    left = left_by_hour(replace(WORKED, course=(Spending(59, 3 * NANO), Spending(60, 3 * NANO))))
-    assert left == [2 * NANO, *[0] * 23]
+def test_what_is_spent_grows_at_the_end_of_the_hour_and_never_beyond_the_cap() -> None:
+    spent = spent_by_hour(replace(WORKED, course=(Spending(59, 3 * NANO), Spending(60, 3 * NANO))))
+    assert spent == [3 * NANO, *[5 * NANO] * 23]
+
+
+def test_what_failed_stands_apart_from_what_was_dropped() -> None:
+    """Both lie in one folder."""
+    ends = (Event.CANCELLED, Event.GOAL_REMOVED, Event.GIVEN_BACK, Event.DELETED)
+    gone = (TaskAccount(f"20261120-1{n}", f"Gone {n}", State.FAILED, ended, True) for n, ended in enumerate(ends))
+    account = replace(IDLE, others=(FAILED, *gone))
+    assert section(evening(account, CALL), "Board").splitlines() == [
+        "- Failed (1): Greet (`20261120-02`)",
+        "- Dropped (4): " + ", ".join(f"Gone {n} (`20261120-1{n}`)" for n in range(4)),
+    ]
+    names = {heading: [task.id for task in tasks] for heading, tasks in columns(account).items() if tasks}
+    assert names == {"Failed": [FAILED.id], "Dropped": [f"20261120-1{n}" for n in range(4)]}
 
 
 def test_an_idle_day_says_that_there_was_nothing_to_do() -> None:

@@ -1,32 +1,23 @@
-"""The day's picture: drawn, and what it shows of an account."""
+"""The day's picture, to be read on a phone: what was spent by the hour, and where the tasks stand."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from PIL.ImageDraw import ImageDraw
-    from PIL.ImageFont import FreeTypeFont
 from datetime import datetime
 
 from sisimpur.agents.orchestrator.reports.account import DayAccount
-from sisimpur.agents.orchestrator.reports.report_words import COLUMNS, HOURS, left_by_hour, on_board
+from sisimpur.agents.orchestrator.reports.canvas import LIGHT, WIDTH, Canvas, Theme
+from sisimpur.agents.orchestrator.reports.report_words import HOURS, columns, spent_by_hour
 from sisimpur.shared.money.token_budget import in_cents
 
-WIDTH = 800  # pixels
-LEFT, TOP, BAR, HEIGHT = 64, 64, 30, 150  # of the chart: where it begins, a bar with its gap, the longest bar
+EDGE = 12  # points, as all that follows: at both sides of the picture
+LEFT, TOP, BAR, HEIGHT = 52, 58, 12, 84  # of the chart: where it begins, a bar with its gap, the longest bar
 BOTTOM = TOP + HEIGHT
-BOARD = BOTTOM + 54  # where the task board begins
-GUTTER, CARD, GAP = 8, 58, 6  # between columns; a card, and between cards
-MOST_CARDS = 5  # of one column
-LONGEST = 100  # letters that are looked at of one line
-
-PAPER, INK, FAINT, FRAME = (255, 255, 255), (32, 36, 44), (96, 102, 112), (205, 210, 218)
-PLENTY, SCARCE = (52, 120, 190), (200, 70, 50)  # the bars, above and below a fifth of the cap
-GROUND = (244, 246, 249)
+BOARD = BOTTOM + 30  # where the task board begins
+HEADING, ROW, AFTER = 28, 21, 8  # a group's heading, a card, and between groups
+MOST_CARDS = 5  # of one group
+SCARCE = 0.8  # of the cap
 
 
 @dataclass(frozen=True)
@@ -36,95 +27,64 @@ class Column:
     heading: str
     cards: tuple[tuple[str, str], ...] = ()
 
-
-def day_picture(title: str, left: Sequence[float], cap: str, columns: Sequence[Column]) -> bytes:
-    """A PNG, 800 pixels wide. `left`: the share of the cap (0-1) left at the end of each hour that has come."""
-    from PIL import Image, ImageDraw
-
-    rows = max((min(len(column.cards), MOST_CARDS) for column in columns), default=0)
-    image = Image.new("RGB", (WIDTH, BOARD + 36 + rows * (CARD + GAP) + 26), PAPER)
-    draw = ImageDraw.Draw(image)
-    draw.text((16, 14), _fitting(title, _font(20), WIDTH - 32), INK, _font(20))
-    _chart(draw, left, cap)
-    width = (WIDTH - 2 * 16 - GUTTER * (len(columns) - 1)) // max(len(columns), 1)
-    for number, column in enumerate(columns):
-        _column(draw, column, 16 + number * (width + GUTTER), width)
-    stream = io.BytesIO()
-    image.save(stream, "PNG")  # a tenth smaller takes three times as long
-    return stream.getvalue()
+    @property
+    def height(self) -> int:
+        return HEADING + ROW * min(len(self.cards), MOST_CARDS + 1) + AFTER
 
 
-def _chart(draw: ImageDraw, left: Sequence[float], cap: str) -> None:
-    """What is left of the cap, hour by hour."""
-    small, right = _font(12), LEFT + BAR * HOURS
-    draw.line((LEFT, TOP, right, TOP), FRAME)
-    for hour, share in enumerate(left[:HOURS]):
-        height = round(min(max(share, 0.0), 1.0) * HEIGHT)
+def day_picture(title: str, spent: Sequence[float], cap: str, board: Sequence[Column], theme: Theme = LIGHT) -> bytes:
+    """A PNG, 720 pixels wide. `spent`: the share of the cap (0-1) spent by the end of each hour that has come.
+
+    A heading without a card is not drawn.
+    """
+    shown = [column for column in board if column.cards]
+    canvas = Canvas(BOARD + sum(column.height for column in shown), theme)
+    canvas.words(EDGE, 26, title, 15, theme.ink, WIDTH - 2 * EDGE)
+    _chart(canvas, spent, cap)
+    top = BOARD
+    for column in shown:
+        _column(canvas, column, top)
+        top += column.height
+    return canvas.png()
+
+
+def _chart(canvas: Canvas, spent: Sequence[float], cap: str) -> None:
+    """What was spent of the cap, hour by hour."""
+    theme, right = canvas.theme, LEFT + BAR * HOURS
+    canvas.box(LEFT, TOP - 1, right, TOP, theme.frame)
+    for hour, share in enumerate(spent[:HOURS]):
+        height, x = round(min(max(share, 0.0), 1.0) * HEIGHT), LEFT + hour * BAR
         if height:
-            box = (LEFT + hour * BAR + 2, BOTTOM - height, LEFT + (hour + 1) * BAR - 3, BOTTOM - 1)
-            draw.rectangle(box, PLENTY if share >= 0.2 else SCARCE)
-    for hour in range(0, HOURS, 3):
-        draw.text((LEFT + hour * BAR + 2, BOTTOM + 4), f"{hour:02d}:00", FAINT, small)
-    draw.line((LEFT, BOTTOM, right, BOTTOM), INK)
-    draw.text((LEFT - 8, TOP), cap, FAINT, small, anchor="rm")
-    draw.text((LEFT - 8, BOTTOM), "$0", FAINT, small, anchor="rm")
-    draw.text((LEFT, TOP - 8), "left of the day's cap", FAINT, small, anchor="ls")
+            canvas.box(x + 1, BOTTOM - height, x + BAR - 1, BOTTOM, theme.plenty if share <= SCARCE else theme.scarce)
+    for hour in range(0, HOURS, 6):
+        canvas.words(LEFT + hour * BAR, BOTTOM + 15, f"{hour:02d}:00", 11, theme.faint)
+    canvas.box(LEFT, BOTTOM, right, BOTTOM + 1, theme.ink)
+    for words, y in ((cap, TOP + 4), ("$0", BOTTOM + 2)):
+        canvas.words(LEFT - 6 - canvas.width(words, 11), y, words, 11, theme.faint, LEFT - 6)
+    canvas.words(LEFT, TOP - 7, "spent of the day's cap", 11, theme.faint)
 
 
-def _column(draw: ImageDraw, column: Column, x: int, width: int) -> None:
-    draw.text((x, BOARD), _fitting(f"{column.heading} ({len(column.cards)})", _font(14), width), INK, _font(14))
-    draw.line((x, BOARD + 22, x + width, BOARD + 22), INK)
-    y = BOARD + 30
+def _column(canvas: Canvas, column: Column, top: int) -> None:
+    theme = canvas.theme
+    canvas.words(EDGE, top + 14, f"{column.heading} ({len(column.cards)})", 14, theme.ink, WIDTH - 2 * EDGE)
+    canvas.box(EDGE, top + 20, WIDTH - EDGE, top + 21, theme.frame)
+    y = top + HEADING + 10
     for name, title in column.cards[:MOST_CARDS]:
-        draw.rectangle((x, y, x + width, y + CARD), GROUND, FRAME)
-        draw.text((x + 6, y + 4), _fitting(name, _font(11), width - 12), FAINT, _font(11))
-        for number, line in enumerate(_two_lines(title, _font(13), width - 12)):
-            draw.text((x + 6, y + 19 + number * 17), line, INK, _font(13))
-        y += CARD + GAP
+        taken = min(canvas.width(name, 11), WIDTH / 3)
+        canvas.words(EDGE, y, title, 13, theme.ink, WIDTH - 2 * EDGE - taken - 8)
+        canvas.words(WIDTH - EDGE - taken, y, name, 11, theme.faint, taken)
+        y += ROW
     if len(column.cards) > MOST_CARDS:
-        draw.text((x + 6, y), f"and {len(column.cards) - MOST_CARDS} more", FAINT, _font(12))
+        canvas.words(EDGE, y, f"and {len(column.cards) - MOST_CARDS} more", 12, theme.faint)
 
 
-def _font(size: int) -> FreeTypeFont:
-    from PIL import ImageFont
-
-    font = ImageFont.load_default(size)
-    assert isinstance(font, ImageFont.FreeTypeFont)
-    return font
-
-
-def _drawable(text: str) -> str:
-    """Letters that the font does not know as a dot in the middle."""
-    return "".join(letter if " " <= letter < "\u0250" and letter.isprintable() else "·" for letter in text)
-
-
-def _two_lines(text: str, font: FreeTypeFont, width: int) -> tuple[str, ...]:
-    """Broken at a blank, the rest is cut."""
-    words, first = _drawable(text[: 2 * LONGEST]).split(), ""
-    while words and font.getlength(f"{first} {words[0]}".strip()) <= width:
-        first = f"{first} {words.pop(0)}".strip()
-    if not first:
-        return (_fitting(" ".join(words), font, width),) if words else ()
-    return (first, _fitting(" ".join(words), font, width)) if words else (first,)
-
-
-def _fitting(text: str, font: FreeTypeFont, width: int) -> str:
-    text = _drawable(text[:LONGEST])
-    if font.getlength(text) <= width:
-        return text
-    while text and font.getlength(f"{text}…") > width:
-        text = text[:-1]
-    return f"{text}…"
-
-
-def picture(account: DayAccount, now: datetime) -> bytes:
+def picture(account: DayAccount, now: datetime, theme: Theme = LIGHT) -> bytes:
     """A PNG. Everything that it shows stands in the report's words too; hours after `now` have no bar."""
     spent = account.spent
-    title = f"{account.day}: {in_cents(spent.used)} of {in_cents(spent.cap)}, {len(account.merged)} merged"
+    title = f"{account.day}: {in_cents(spent.used)} of {in_cents(spent.cap)} spent, {len(account.merged)} merged"
     come = now.hour + 1 if account.day == now.date().isoformat() else HOURS
-    shares = [left / spent.cap if spent.cap else 0.0 for left in left_by_hour(account)[:come]]
-    columns = [
-        Column(heading, tuple((task.id, task.title) for task in on_board(account, state)))
-        for state, heading in COLUMNS.items()
+    shares = [used / spent.cap if spent.cap else 0.0 for used in spent_by_hour(account)[:come]]
+    board = [
+        Column(heading, tuple((task.id, task.title) for task in tasks)) for heading, tasks in columns(account).items()
     ]
-    return day_picture(title, shares, in_cents(spent.cap), columns)
+    return day_picture(title, shares, in_cents(spent.cap), board, theme)

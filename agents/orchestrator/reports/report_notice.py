@@ -42,8 +42,9 @@ def progress(today: DayAccount, command: str) -> Notice:
     return Notice(key_of_day(today.day), f"{today.day}: at work", _lead(today), _tone(today), _parts(today, command))
 
 
-def evening(account: DayAccount, command: str, png: bytes = b"") -> Notice:
-    shown = Picture(f"{account.day}.png", png, report_text.picture_words(account)) if png else None
+def evening(account: DayAccount, command: str, png: bytes = b"", dark: bytes = b"") -> Notice:
+    """`png`, `dark`: the day's picture, for a light and a dark ground."""
+    shown = Picture(f"{account.day}.png", png, report_text.picture_words(account), dark) if png else None
     title = f"{account.day}: the day's report"
     lead = "\n".join((_lead(account), *(f"Audit: {line}" for line in report_text.audit(account, command))))
     return Notice(key_of_day(account.day), title, lead, _tone(account), _parts(account, command), shown)

@@ -10,7 +10,6 @@ from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount
 from sisimpur.agents.orchestrator.reports.deploy_text import deployed
 from sisimpur.agents.orchestrator.reports.reflection import how_it_goes
 from sisimpur.agents.orchestrator.reports.report_words import (
-    COLUMNS,
     MOST,
     QUESTION,
     SHORT,
@@ -19,15 +18,15 @@ from sisimpur.agents.orchestrator.reports.report_words import (
     at_board,
     at_the_cap,
     brief,
-    burn_down,
+    by_the_hour,
     came_of,
+    columns,
     fate,
     few,
     headline,
     in_sentences,
     markdown,
     named,
-    on_board,
     points,
     raise_cap,
     savings,
@@ -69,7 +68,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Waits for you", few(waiting(account, command))),
         *section("How it goes", bullets(how_it_goes(account.reflection))),
         *section("Your notes", few(map(as_said, account.guards))),
-        *section("Money", "\n\n".join(filter(None, (bullets(money(account, command)), burn_down(account))))),
+        *section("Money", "\n\n".join(filter(None, (bullets(money(account, command)), by_the_hour(account))))),
         *section("Board", _board(account)),
         *section("Tomorrow", few(tomorrow(account, command))),
         *section("Not delivered", few(map(as_said, account.unsent))),
@@ -79,7 +78,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
 
 def picture_words(account: DayAccount) -> str:
     """For who cannot see it."""
-    return f"what was left of {in_dollars(account.spent.cap)} hour by hour, and the task board of {account.day}"
+    return f"what was spent of {in_dollars(account.spent.cap)} hour by hour, and the task board of {account.day}"
 
 
 # --- what was asked, and what came of it ---------------------------------------------------------------------
@@ -273,7 +272,7 @@ def _sums(account: DayAccount, dollars: Dollars, least: int) -> Iterator[str]:
 
 
 def _board(account: DayAccount) -> str:
-    groups = ((heading, on_board(account, state)) for state, heading in COLUMNS.items())
+    groups = columns(account).items()
     return bullets(f"{heading} ({len(tasks)}): {_titles(tasks)}" for heading, tasks in groups if tasks)
 
 

@@ -19,6 +19,7 @@ Dollars = Callable[[int], str]  # nano-dollars, as they are told
 EXACT = re.compile(r"\$([0-9]{1,7}\.[0-9]{3,9})(?![0-9])")
 HOURS = 24
 BAR = 40  # characters of a full bar
+DROPPED = "Dropped"  # lies in the folder of what failed, and has not: somebody did not want it any more
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
 QUESTION = 300  # of a question: it has to be read to be answered
 MOST, ROOM = 8, 950  # lines and characters of one section there: chats cut what is longer; the report has it all
@@ -129,16 +130,19 @@ def markdown(title: str, lead: str, sections: Iterable[Section]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def on_board(account: DayAccount, state: State) -> tuple[TaskAccount, ...]:
-    """What ended on another day does not stand on the board any more, unless it waits for the owner."""
-    shown = (task for task in account.tasks if task.is_open or task.is_of_the_day or task.failed)
-    return tuple(task for task in shown if task.state is state)
+def columns(account: DayAccount) -> dict[str, tuple[TaskAccount, ...]]:
+    """The board by its headings. What ended on another day does not stand there, unless it waits for the owner."""
+    shown = [task for task in account.tasks if task.is_open or task.is_of_the_day or task.failed]
+    found = {heading: tuple(task for task in shown if task.state is state) for state, heading in COLUMNS.items()}
+    failed = COLUMNS[State.FAILED]
+    dropped = tuple(task for task in found[failed] if not task.failed)
+    return found | {failed: tuple(task for task in found[failed] if task.failed), DROPPED: dropped}
 
 
-def left_by_hour(account: DayAccount) -> list[int]:
-    """What is left of the day's cap at the end of each hour, in nano-dollars; never below zero."""
-    used = [sum(one.amount for one in account.course if one.minute < 60 * (hour + 1)) for hour in range(HOURS)]
-    return [max(account.spent.cap - amount, 0) for amount in used]
+def spent_by_hour(account: DayAccount) -> list[int]:
+    """What is spent of the day's cap by the end of each hour, in nano-dollars; never beyond the cap."""
+    used = (sum(one.amount for one in account.course if one.minute < 60 * (hour + 1)) for hour in range(HOURS))
+    return [min(amount, account.spent.cap) for amount in used]
 
 
 # --- what came of it -----------------------------------------------------------------------------------------
@@ -196,15 +200,15 @@ def headline(account: DayAccount, said: Dollars = in_dollars) -> str:
     return ", ".join([*(words or ["at work"]), f"{said(account.spent.used)} of {said(account.spent.cap)} spent"])
 
 
-def burn_down(account: DayAccount) -> str:
-    """What was left of the cap after the last spending of each hour that had one."""
-    cap, left = account.spent.cap, left_by_hour(account)
+def by_the_hour(account: DayAccount) -> str:
+    """What was spent of the cap after the last spending of each hour that had one."""
+    cap, spent = account.spent.cap, spent_by_hour(account)
     if not account.course or not cap:
         return ""
     last = {spending.minute // 60: spending.minute % 60 for spending in account.course}
-    rows = [("before", cap), *((f"{hour:02d}:{minute:02d}", left[hour]) for hour, minute in last.items())]
+    rows = [("before", 0), *((f"{hour:02d}:{minute:02d}", spent[hour]) for hour, minute in last.items())]
     lines = [f"{when:<6} {in_dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
-    return "\n".join(("Left of the day's cap:", "", "```", *lines, "```"))
+    return "\n".join(("Spent of the day's cap:", "", "```", *lines, "```"))
 
 
 def _bar(amount: int, cap: int) -> str:

@@ -15,6 +15,7 @@ from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.reports import progress_tracker, report_notice, report_text
 from sisimpur.agents.orchestrator.reports.account import DayAccount
 from sisimpur.agents.orchestrator.reports.books import DeployDays, MoneyBooks, ReportBooks, TaskBooks
+from sisimpur.agents.orchestrator.reports.canvas import DARK, LIGHT
 from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks
 from sisimpur.agents.orchestrator.reports.deploy_text import is_told, message
 from sisimpur.agents.orchestrator.reports.picture import picture
@@ -189,8 +190,8 @@ class Reporting:
     def _tell_evening(self, day: str, as_news: bool = True) -> None:
         """The file, and its message; again to a service that did not take it, with what came since then."""
         account = replace(self._account(day), head=self.books.audit.head())
-        png = self._write(account)
-        self._tell_day(report_notice.evening(account, self._command, png), as_news)
+        light, dark = self._write(account)
+        self._tell_day(report_notice.evening(account, self._command, light, dark), as_news)
 
     # -- what cannot wait -------------------------------------------------------------------------------------
 
@@ -262,14 +263,15 @@ class Reporting:
             self._write_page(one, report_text.evening(DayAccount(one, "missed", missed=tuple(older)), self._command))
             older = []
 
-    def _write(self, account: DayAccount) -> bytes:
-        """The picture first: a report never names one that is not there."""
-        png = picture(account, self.session.now())
-        write_bytes(self._reports / f"{account.day}.png", png)
+    def _write(self, account: DayAccount) -> tuple[bytes, bytes]:
+        """The picture first, light and dark: a report never names one that is not there."""
+        light, dark = (picture(account, self.session.now(), theme) for theme in (LIGHT, DARK))
+        write_bytes(self._reports / f"{account.day}-dark.png", dark)
+        write_bytes(self._reports / f"{account.day}.png", light)
         fault_point("picture.written")
         self._write_page(account.day, report_text.evening(account, self._command, f"{account.day}.png"))
         self.books.money.days.keep(account.day, account.spent.cap, account.month.cap)
-        return png
+        return light, dark
 
     def _write_page(self, day: str, text: str) -> None:
         write_text(self._reports / f"{day}.md", self._linked(text))
