@@ -203,9 +203,9 @@ class Soak:
         sizes = {path.stem: path.stat().st_size for path in self.stage.home.talk.glob("*.talk")}
         if sum(sizes.values()) > TALK_MEGABYTES * 1_000_000:
             self._breaks(f"what was said takes {sum(sizes.values())} bytes")
-        for row in rows:
-            if sizes.get(row["day"], 0) < row["ends"]:
-                self._breaks(f"what was said on {row['day']} is gone, and its rows are not")
+        for one in rows:
+            if sizes.get(one["day"], 0) < one["ends"]:
+                self._breaks(f"what was said on {one['day']} is gone, and its rows are not")
 
     def _settled(self, life: Days) -> None:
         """After a calm day each task is over, or it waits for the owner."""

@@ -58,11 +58,15 @@ def resident() -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
-HEAD = f"{'day':>5}{'RSS':>10}{'fds':>5}{'threads':>9}{'files':>7}{'database':>11}{'logs':>10}{'talk':>10}{'tasks':>7}{'tick':>11}"
+HEAD = (
+    f"{'day':>5}{'RSS':>10}{'fds':>5}{'threads':>9}{'files':>7}"
+    f"{'database':>11}{'logs':>10}{'talk':>10}{'tasks':>7}{'tick':>11}"
+)
 
 
 def row(one: Figures) -> str:
     return (
         f"{one.day:>5}{one.rss / MIB:>6.1f} MiB{one.descriptors:>5}{one.threads:>9}{one.files:>7}"
-        f"{one.database / 1000:>8.0f} kB{one.logs / 1000:>7.0f} kB{one.talk / 1000:>7.0f} kB{one.tasks:>7}{one.tick * 1000:>8.1f} ms"
+        f"{one.database / 1000:>8.0f} kB{one.logs / 1000:>7.0f} kB{one.talk / 1000:>7.0f} kB"
+        f"{one.tasks:>7}{one.tick * 1000:>8.1f} ms"
     )
