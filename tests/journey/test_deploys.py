@@ -19,7 +19,7 @@ from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.deployed import Site, book, ends, sick, site
-from tests.journey.gated import FILES, GOOD, ID, RIGHT, VISION, Coder, fix, suite
+from tests.journey.gated import FILES, GOOD, ID, RIGHT, SUM, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, git, plans, reads
 from tests.mailbox import Mailbox
 
@@ -132,6 +132,8 @@ def test_what_is_sick_at_staging_comes_back_is_taken_back_and_is_tried_again(sta
     first, second = ["attempt", "merge", "deploy", "revert", *live_at_both], ["attempt", "merge", *live_at_both]
     assert traced(day, bad.number) == ["goal", "task", *first, *second]
     history = day.forge("log", "--first-parent", "--format=%s|%(trailers:key=Task,valueonly,separator=%x2C)", "main")
+    goals = day.forge("log", "-3", "--first-parent", "--format=%(trailers:key=Goal,valueonly,separator=)", "main")
+    assert goals.splitlines() == [SUM] * 3, "the revert is of the same goal"
     kinds = [(line.partition(": ")[0], line.rpartition("|")[2]) for line in history.splitlines()]
     assert kinds == [("fix", ID), ("revert", ID), ("fix", ID), ("first|", "")]
     assert f"(#{bad.reverts})|" in history and bad.commit in day.forge(

@@ -114,7 +114,8 @@ class TakingBack:
         try:
             note = f"the same files as {deploy.back_to[:12]}, which was healthy"
             self.forge.set_status(sha, REVIEW_CONTEXT, "success", note)
-            message = _text(deploy, task, pull).written(self.clean)
+            known = self.journal.task(task) if task else None
+            message = _text(deploy, task, known.goal_id if known else "", pull).written(self.clean)
             merged = self.forge.merge(pull.number, sha, into=self.main.name, message=message)
         except PullNotReady as reason:
             self.session.tell(f"#{pull.number} is not merged: {reason}")
@@ -139,11 +140,11 @@ def _ref(deploy: Deploy) -> str:
     return f"refs/attempts/_revert-{deploy.commit[:12]}.a1"
 
 
-def _text(deploy: Deploy, task: str, pull: Pull) -> CommitText:
+def _text(deploy: Deploy, task: str, goal: str, pull: Pull) -> CommitText:
     """What the merge says."""
     title = f"revert: take back {deploy.commit[:8]}, sick at {deploy.place}"
     said = f"{title}\n\nThis takes back {deploy.commit}, with which {deploy.place} was sick:\n\n{deploy.why}"
-    return CommitText(said, {"Task": task, "Team-Version": VERSION}, pull.number)
+    return CommitText(said, {"Goal": goal, "Task": task, "Team-Version": VERSION}, pull.number)
 
 
 def _body(deploy: Deploy, task: str) -> str:
