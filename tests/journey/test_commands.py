@@ -479,6 +479,20 @@ def test_logs_are_followed_until_ctrl_c(stage: Stage) -> None:
         assert tail.stderr.read() == b""
 
 
+def test_the_audit_is_followed_until_ctrl_c(stage: Stage) -> None:
+    argv = [sys.executable, str(ROOT / "main.py"), "--home", str(stage.home.root), "audit", "--json"]
+    at(stage, "raise-cap", "6.00")
+    with subprocess.Popen([*argv, "--follow", "--kind", "cap"], stdout=subprocess.PIPE, env=ENVIRONMENT) as tail:
+        assert tail.stdout
+        first = json.loads(tail.stdout.readline())
+        at(stage, "raise-cap", "7.00")
+        second = json.loads(tail.stdout.readline())
+        tail.send_signal(signal.SIGINT)
+        assert (tail.wait(10), tail.stdout.read()) == (130, b"")
+    assert [first["kind"], second["kind"]] == ["cap", "cap"] and first["seq"] < second["seq"]
+    assert first["hash"] and second["hash"]
+
+
 # --- the owner's hands ---------------------------------------------------------------------------------------
 
 
