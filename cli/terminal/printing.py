@@ -141,10 +141,13 @@ def plain_block(text: str) -> str:
 # --- commands that can be pasted -------------------------------------------------------------------------------
 
 
-def command(home: Path, *words: str) -> str:
-    """Return what to type, from here, for a command on this home; only the default home is left out."""
-    where = () if _is_default(home) else ("--home", shlex.quote(str(home)))
-    return " ".join((_program(), *where, *words))
+def command(home: Path, *words: str, anywhere: bool = False) -> str:
+    """Return what to type, from here, for a command on this home; only the default home is left out.
+
+    `anywhere`: it is read in a report or a message, and pasted in whatever folder its reader is.
+    """
+    where = () if _is_default(home) and not anywhere else ("--home", shlex.quote(str(home)))
+    return " ".join((_program(anywhere), *where, *words))
 
 
 def pasteable(text: str, home: Path) -> str:
@@ -153,11 +156,11 @@ def pasteable(text: str, home: Path) -> str:
     return HINT.sub(lambda found: _program() if found["named"] is not None else command(home), text)
 
 
-def _program() -> str:
+def _program(anywhere: bool = False) -> str:
     """Name interpreter and file: not every system has a `python`, and not everybody types in the checkout."""
     if IS_INSTALLED:
         return "sisimpur" if shutil.which("sisimpur") else shlex.quote(str(Path(sys.executable).with_name("sisimpur")))
-    main = "main.py" if Path.cwd() == CHECKOUT else shlex.quote(str(CHECKOUT / "main.py"))
+    main = "main.py" if Path.cwd() == CHECKOUT and not anywhere else shlex.quote(str(CHECKOUT / "main.py"))
     return f"{'python' if shutil.which('python') else 'python3'} {main}"
 
 

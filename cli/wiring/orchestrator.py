@@ -82,7 +82,7 @@ class Assembly:
         self._session = session
         self._roles = roles
         self._per_token = per_token
-        self._command = command(parts.records.home.root)
+        self._command = command(parts.records.home.root, anywhere=True)
 
     def orchestrator(self) -> Orchestrator:
         phases = DayPhases(self._reading, self._research, self._planning, self._upkeep, self._events)

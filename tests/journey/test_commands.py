@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from datetime import date, timedelta
 from io import StringIO
 from pathlib import Path
@@ -605,6 +605,13 @@ def at_folder(stage: Stage, cwd: Path, *words: str) -> Finished:
 def test_a_hint_in_an_error_names_the_home_too(stage: Stage, tmp_path: Path) -> None:
     error = in_one_line(at_folder(stage, tmp_path, "show", "nonsense"))
     assert pasted(error.partition("see: ")[2], tmp_path).text == "no tasks yet\n"
+
+
+def test_a_command_in_a_report_or_a_message_names_program_and_home_wherever_it_was_written() -> None:
+    with chdir(CHECKOUT):
+        here, anywhere = command(CHECKOUT, "status"), command(CHECKOUT, "status", anywhere=True)
+    assert here.endswith(" main.py status")
+    assert anywhere == here.replace("main.py", f"{CHECKOUT}/main.py --home {CHECKOUT}")
 
 
 def test_no_text_of_the_program_sends_the_owner_to_a_target_of_make() -> None:
