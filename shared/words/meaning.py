@@ -43,7 +43,8 @@ MOST_NOTES, LONGEST_NOTE = 10, 300  # of the owner, that stand in every task
 NO = re.compile(
     r"\b(don'?t|do not|does not|never|no|not|none|nobody|nothing|keep|leave|left (?:alone|as)|avoid|without|"
     r"must stay|stays?|remains?|mustn'?t|shouldn'?t|cannot|can'?t|won'?t|untouched|hands off|off[- ]limits|"
-    r"preserve|protect|freeze|frozen|forbidden|prohibited|stop|only|"
+    r"preserve|protect|freeze|frozen|forbidden|prohibited|stop|only|careful\w*|fragile|sacred|hands (?:away|from)|"
+    r"ask (?:me|us|first)|before (?:you )?(?:chang|touch|edit|mov|delet)\w*|"
     r"nicht|kein\w*|nie|niemals|finger weg|verboten|korben? na|koro na|kore? na)\b"
     r"|(?<!\w)(?:না|নয়|নয়|নেই|নিষেধ|নিষিদ্ধ|কখনো|কখনোই|বন্ধ)(?!\w)",
     re.IGNORECASE,

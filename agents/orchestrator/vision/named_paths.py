@@ -2,7 +2,7 @@
 
 A name that is marked as one (a path, a file's name, a glob, a dotted module, a folder with its slash) counts in every
 sentence. A bare word that is also a folder or a module counts where the sentence forbids in words that we know; else
-it is `loose`: the owner is asked.
+it is `loose`: the owner is asked, of a plain wish once and of all else each day.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class NoteFate:
     sentence: str
     fate: Fate
     patterns: tuple[str, ...] = ()  # that code made of it
-    seen: tuple[str, ...] = ()  # what it may mean, or names in vain: evidence of a question
+    seen: tuple[str, ...] = ()  # what it may mean, or names in vain: evidence of a question, or beside a wish
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -240,12 +240,12 @@ def _named(sentence: str, target: TargetPaths, is_guard_line: bool) -> NamedPath
 
 def _fate(sentence: str, found: NamedPaths, is_spoken_for: bool, is_guard_line: bool) -> NoteFate:
     seen = (*found.missing, *found.loose)
-    if found.missing or (found.loose and not found.patterns and not is_spoken_for):
+    if found.missing:
         return NoteFate(sentence, "question", found.patterns, seen)
     if found.patterns or is_spoken_for:
         return NoteFate(sentence, "guard", found.patterns)
     is_asked = is_guard_line or not says_how_it_works(sentence)
-    return NoteFate(sentence, "question" if is_asked else "wish")
+    return NoteFate(sentence, "question" if is_asked else "wish", (), seen)
 
 
 def is_named_by(pattern: str, note: str) -> bool:

@@ -132,10 +132,11 @@ def interpreted(
         if patterns:
             alone = [one for one in good if one not in (*named, *before.patterns) and not is_named_by(one, remark.text)]
             guards.append(Guard(remark.text, patterns, asked.day if alone else before.unseen))
-        lost = [one for one in found if one.fate == "question"]
+        is_new = remark in asked.remarks
+        lost = [one for one in found if one.fate == "question" or (one.fate == "wish" and one.seen and is_new)]
         if bad or lost:
             questions.append(_lost_no(remark, patterns, bad, lost))
-        wishes += [Remark(one.sentence, remark.line) for one in found if one.fate == "wish"]
+        wishes += [_wish(remark, one) for one in found if one.fate == "wish" and one not in lost]
     found_goals = _found(answer, asked.prose, vision, removed)
     return Interpretation(tuple(_once(guards)), tuple(dict.fromkeys(questions)), found_goals, tuple(wishes))
 
@@ -191,6 +192,12 @@ def is_guard(pattern: str, files: Sequence[str]) -> bool:
         return False
     covered = sum(1 for path in files if matches(path, (pattern,)))
     return covered > 0 and (covered < len(files) or pattern.strip("/") in files)
+
+
+def _wish(remark: Remark, found: NoteFate) -> Remark:
+    """What it may mean is told each day, beside it: it was asked about once."""
+    meant = f' (is {", ".join(found.seen)} meant? then write "guards: {", ".join(found.seen)}")' if found.seen else ""
+    return Remark(f"{found.sentence}{meant}", remark.line)
 
 
 def _lost_no(remark: Remark, held: Sequence[str], patterns: Sequence[str], lost: Sequence[NoteFate]) -> Question:
