@@ -2,7 +2,7 @@
 
 A name that is marked as one (a path, a file's name, a glob, a dotted module, a folder with its slash) counts in every
 sentence. A bare word that is also a folder or a module counts where the sentence forbids in words that we know; else
-it is `loose`: the owner is asked, of a plain wish once and of all else each day.
+it is `loose`: the owner is asked, and of a plain wish told.
 """
 
 from __future__ import annotations

@@ -132,11 +132,10 @@ def interpreted(
         if patterns:
             alone = [one for one in good if one not in (*named, *before.patterns) and not is_named_by(one, remark.text)]
             guards.append(Guard(remark.text, patterns, asked.day if alone else before.unseen))
-        is_new = remark in asked.remarks
-        lost = [one for one in found if one.fate == "question" or (one.fate == "wish" and one.seen and is_new)]
+        lost = [one for one in found if one.fate == "question"]
         if bad or lost:
             questions.append(_lost_no(remark, patterns, bad, lost))
-        wishes += [_wish(remark, one) for one in found if one.fate == "wish" and one not in lost]
+        wishes += [_wish(remark, one) for one in found if one.fate == "wish"]
     found_goals = _found(answer, asked.prose, vision, removed)
     return Interpretation(tuple(_once(guards)), tuple(dict.fromkeys(questions)), found_goals, tuple(wishes))
 
@@ -195,7 +194,7 @@ def is_guard(pattern: str, files: Sequence[str]) -> bool:
 
 
 def _wish(remark: Remark, found: NoteFate) -> Remark:
-    """What it may mean is told each day, beside it: it was asked about once."""
+    """What it may mean is told beside it each day, with what guards that; it is no question that waits."""
     meant = f' (is {", ".join(found.seen)} meant? then write "guards: {", ".join(found.seen)}")' if found.seen else ""
     return Remark(f"{found.sentence}{meant}", remark.line)
 
