@@ -82,7 +82,7 @@ def take_zone(home: Home, zone: str) -> str:
 
 
 def make_home(home: Home, target: str, branch: str = "") -> str:
-    """Make the home, or complete it; what the owner has written stays. Return a line about its target."""
+    """Make the home, or complete it; what the owner has written stays. Return lines about its target."""
     from sisimpur.shared.config.settings import read_secrets
     from sisimpur.shared.repo.git import Remote
 
@@ -98,10 +98,10 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
     token = read_secrets(home).get("GITHUB_TOKEN")
     found = found or _found_branch(home, url, branch, token)
     name = re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
-    _write_target(home, name, Remote(url, token or None), found)
+    told = _write_target(home, name, Remote(url, token or None), found)
     if home.database.exists():
         PlanRepository(Database(home.database)).name_target(url, SystemClock().now())
-    return f"target: {name} ({url}, branch {found})"
+    return "\n".join((f"target: {name} ({url}, branch {found})", *(f"  {plain(line)}" for line in told)))
 
 
 def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
@@ -135,7 +135,7 @@ def _address(target: str) -> str:
     path = Path(target).expanduser()
     if path.is_dir():
         if not any((path / name).exists() for name in (".git", "HEAD")):
-            at = f"git -C {shlex.quote(str(path))}"
+            at = f"git -C {shlex.quote(str(path.resolve()))}"
             begin = f"{at} init -b main && {at} add -A && {at} commit -m 'First commit'"
             raise Misconfigured(f"{path} is a folder without git; make it a repository with a first commit: {begin}")
         return str(path.resolve())
@@ -144,17 +144,21 @@ def _address(target: str) -> str:
     return target
 
 
-def _write_target(home: Home, name: str, remote: Remote, branch: str) -> None:
+def _write_target(home: Home, name: str, remote: Remote, branch: str) -> list[str]:
+    """Write the file if there is none; return what of the target the owner reads at once."""
     from sisimpur.cli.views.target import proposed
 
     path = home.targets / f"{name}.yaml"
     others = [other.name for other in home.targets.glob("*.yaml") if other.name not in ("example.yaml", path.name)]
     if others:
         raise Misconfigured(f"this home already works on {others[0]}; use another --home for each target")
-    if not path.exists():
-        repo = json.dumps(remote.url, ensure_ascii=False)
-        text = f'repo: {repo}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
-        create_text(path, text + proposed(home, remote, branch), home.temporary)
+    if path.exists():
+        return []
+    repo = json.dumps(remote.url, ensure_ascii=False)
+    text = f'repo: {repo}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
+    found, told = proposed(home, remote, branch)
+    create_text(path, text + found, home.temporary)
+    return told
 
 
 # --- approve, reject, retry, cancel, unblock, retest ---------------------------------------------------------

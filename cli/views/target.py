@@ -22,11 +22,12 @@ from sisimpur.cli.wiring.workshop import BoxWorkshop, roots_of
 from sisimpur.shared.config.settings import Settings
 from sisimpur.shared.forge.github_check import SetupFinding
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, TeamError
-from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.text import few, one_line
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.system.paths import Home
 
+NO_TESTS = "none were found; name their command as `test:`: nothing can be shown, so every change waits for you"
 LONGEST = 600  # characters of a proposed line: what is longer is not for reading
 
 
@@ -45,23 +46,35 @@ def look(home: Home, remote: Remote, branch: str) -> Iterator[tuple[Mirror, str]
 # --- init ----------------------------------------------------------------------------------------------------
 
 
-def proposed(home: Home, remote: Remote, branch: str) -> str:
-    """What was found, as comments of the target's file: facts, what is not run, and the lines that nobody has to write.
+def proposed(home: Home, remote: Remote, branch: str) -> tuple[str, list[str]]:
+    """What was found, as comments of the target's file: facts, what is not run, and the lines that nobody has to write;
+    and of it what the owner reads at once.
 
     A target that cannot be looked at now is no reason to make no home.
     """
     try:
         with look(home, remote, branch) as (mirror, commit):
             lines = list(_proposed(survey_at(mirror, commit), mirror, commit))
+            left_out = list(_not_in_it(mirror, commit, remote, branch))
     except TeamError as problem:
-        lines = [f"not looked at: {one_line(str(problem), LONGEST)}"]
-    return "".join(f"# {line}\n" for line in lines)
+        lines, left_out = [f"  not looked at: {one_line(str(problem), LONGEST)}"], []
+    told = [line.strip() for line in lines if line.startswith("  not ")]
+    return "".join(f"# {line}\n" for line in lines), [*left_out, *told]
+
+
+def _not_in_it(mirror: Mirror, commit: str, remote: Remote, branch: str) -> Iterator[str]:
+    """What lies in the owner's folder, and in no commit of the branch: the team starts without it."""
+    folder = Path(remote.url)
+    if remote.is_local and (folder / ".git").exists() and (paths := mirror.differing(commit, folder)):
+        begin = f"not committed to {branch}, with whose newest commit the team begins"
+        yield f"not in it: {few(paths, 3)} of {folder}: {begin}"
 
 
 def _proposed(survey: TargetSurvey, mirror: Mirror, commit: str) -> Iterator[str]:
     yield "What was found there; it is found anew for each commit. A line without its # is your word instead."
     for name, text in findings.what_it_is(survey):
         yield f"  {name}: {one_line(text, LONGEST)}"
+    yield f"  size: {sum(entry.size for entry in mirror.tree(commit)) / 1e6:.1f} MB"
     for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
         yield f"  not run: {one_line(text, LONGEST)}"
     for text in findings.read_only(mirror.submodules(commit)):
@@ -69,6 +82,8 @@ def _proposed(survey: TargetSurvey, mirror: Mirror, commit: str) -> Iterator[str
     if survey.roots:
         yield from _roots(survey)
         return
+    if not survey.test():
+        yield f"  not tested: {NO_TESTS}"
     for name, value in (("setup", survey.setup), ("test", survey.test())):
         text = f"{name}: {json.dumps(value)}"
         yield text if len(text) <= LONGEST else f"{name}: (what {survey.manager} has locked is installed)"
@@ -124,8 +139,8 @@ def _run(place: TargetPlace, mirror: Mirror, commit: str, survey: TargetSurvey) 
     where = f"config/targets/{target.name}.yaml"
     command = survey.test(target.file.test)
     if not command:
-        said = "`test: none`" if target.file.test else "none were found; name their command as `test:`"
-        return SetupFinding("tests", True, f"{said}: nothing can be shown, so every change waits for you ({where})")
+        said = "`test: none`: nothing can be shown, so every change waits for you" if target.file.test else NO_TESTS
+        return SetupFinding("tests", True, f"{said} ({where})")
     with closing(BoxWorkshop(place, tell)) as workshop:
         try:
             bench = workshop.bench(mirror)

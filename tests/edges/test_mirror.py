@@ -448,6 +448,24 @@ def test_nothing_changed_is_nothing(still: Mirror) -> None:
 # --- pushing -------------------------------------------------------------------------------------------------
 
 
+def test_what_a_folder_holds_otherwise_is_told_and_nothing_there_is_started(tmp_path: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n"
+    files = {"a.py": "A = 1\n", "b.py": "", "gone.py": "", "big.bin": pointer, ".gitignore": "*.log\n"}
+    folder = tmp_path / "clone"
+    repository(folder, files)
+    mirror = mirror_of(folder, tmp_path / "copy" / "clone.git")
+    sha = mirror.fetch("main")
+    assert mirror.differing(sha, folder) == []
+    owned = tmp_path / "OWNED"
+    (folder / ".git/config").write_text(
+        f'[core]\n\tfsmonitor = "touch {owned}"\n[filter "x"]\n\tclean = touch {owned}\n\tprocess = touch {owned}\n'
+    )
+    write(folder, {".gitattributes": "* filter=x\n", "a.py": "A = 2\n", "big.bin": "big", "new.py": "", "x.log": ""})
+    (folder / "gone.py").unlink()
+    assert mirror.differing(sha, folder) == [".gitattributes", "a.py", "gone.py", "new.py"]
+    assert not owned.exists()
+
+
 @pytest.fixture
 def forge(tmp_path: Path) -> Path:
     bare(tmp_path / "forge.git", {"a": "1"})

@@ -523,6 +523,24 @@ def test_init_writes_down_what_it_found_and_what_is_not_run(stage: Stage) -> Non
     assert '# setup: "pip install --use-pep517 -e ."\n# test: "python -m pytest"\n' in written
 
 
+def test_init_says_at_once_what_the_team_will_not_see_and_that_nothing_tests_it(stage: Stage) -> None:
+    shop = repository(stage.root / "shop", {"a.py": "A = 1\n", "b.py": "", ".gitignore": "*.log\n"})
+    (shop / "a.py").write_text("A = 2\n")
+    for name in ("new.py", "run.log"):
+        (shop / name).touch()
+    told = typed("--home", str(stage.root / "h"), "init", "--target", str(shop)).text.splitlines()
+    assert (
+        told[1]
+        == f"  not in it: a.py, new.py of {shop}: not committed to main, with whose newest commit the team begins"
+    )
+    assert told[2].startswith("  not tested: none were found; name their command as `test:`")
+    git(shop, "add", ".")
+    git(shop, "commit", "-q", "-m", "all")
+    told = typed("--home", str(stage.root / "h2"), "init", "--target", str(shop)).text.splitlines()
+    assert told[1].startswith("  not tested: ")
+    assert "#   size: 0.0 MB\n" in (stage.root / "h2/config/targets/shop.yaml").read_text()
+
+
 @pytest.mark.parametrize(
     ("begin", "said"),
     [
