@@ -14,6 +14,7 @@ from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.naming import (
     attempt_ref,
     branch_name,
+    fits,
     goal_branch,
     is_agent_branch,
     is_landing,
@@ -105,6 +106,25 @@ def test_other_tasks_are_no_landings(text: str) -> None:
 )
 def test_other_peoples_branches_are_not_ours(name: str) -> None:
     assert not is_agent_branch(name)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("2", ["20261120-02", "20261121-02"]),
+        ("02", ["20261120-02", "20261121-02"]),
+        ("20", ["20261120-20"]),
+        ("202", []),
+        ("2026", ["20261120-01", "20261120-02", "20261120-20", "20261121-02"]),
+        ("20261121", ["20261121-02"]),
+        ("u1", ["20261120-u1"]),
+        ("my", ["my-page"]),
+        ("", []),
+    ],
+)
+def test_a_short_id_is_the_number_of_a_task_and_a_longer_one_its_begin(typed: str, meant: list[str]) -> None:
+    every = ["20261120-01", "20261120-02", "20261120-20", "20261121-02", "my-page", "20261120-u1"]
+    assert [one for one in every if fits(one, typed)] == meant + ["20261120-u1"] * (typed == "2026")
 
 
 @pytest.mark.parametrize("text", ["a", "014", "login-page.2", "a_b", "x" * 80, "console", "com10"])
