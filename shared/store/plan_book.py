@@ -58,14 +58,27 @@ class PlanRepository(OfDatabase):
         row = self._db.row("select guards_json from visions where day < ? order by id desc limit 1", (day,))
         return GUARDS.validate_json(row["guards_json"]) if row else ()
 
-    def accept(self, day: str, accepted: Accepted, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
-        """The vision of today, with the questions about it; `wording` by goal id (sisimpur.shared.model.lifecycle)."""
+    def accept(
+        self,
+        day: str,
+        accepted: Accepted,
+        questions: Sequence[Question],
+        wording: Mapping[str, str],
+        read: Sequence[str] = (),
+    ) -> None:
+        """The vision of today, with the questions about it; `wording` by goal id (sisimpur.shared.model.lifecycle).
+
+        `read`: notes of which all questions are among these: others are settled.
+        """
         with self._db.transaction() as db:
             db.execute(
                 "insert into visions (day, digest, vision_json, guards_json) values (?, ?, ?, ?)",
                 (day, accepted.digest, _json(VISION, accepted.vision), _json(GUARDS, accepted.guards)),
             )
             _ask(db, day, questions, wording)
+            left = sorted({*read} - {one.goal_id for one in questions})
+            settled = "delete from questions where wording = '' and goal_id in (select value from json_each(?))"
+            db.execute(settled, (json.dumps(left),))
         fault_point("vision.accepted")
 
     def ask(self, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sisimpur.shared.model.schedule import Ran
-from sisimpur.shared.model.work import Question
+from sisimpur.shared.model.work import Question, Vision
 from sisimpur.shared.store.database import Database
-from sisimpur.shared.store.plan_book import PlanRepository, Trouble
+from sisimpur.shared.store.plan_book import Accepted, PlanRepository, Trouble
 from tests.killing import killed_at, snippet
 
 DAY = "2026-11-20"
@@ -96,3 +96,12 @@ def test_what_is_asked_anew_about_a_note_takes_the_place_of_what_was_asked(book:
     assert {one.text for one in book.asked(wording)} == {
         "another note", new.text, more.text, "Which one?", "And when?",
     }  # fmt: skip
+
+
+def test_a_note_that_was_read_and_is_asked_about_no_more_is_settled(book: PlanRepository) -> None:
+    """A question of one whose file was made since stood there until its words changed."""
+    asked = [Question(note, "I found no file", "") for note in ("n-1", "n-2", "n-3")]
+    wording = dict.fromkeys(("n-1", "n-2", "n-3"), "")
+    book.ask(DAY, asked, wording)
+    book.accept(DAY, Accepted("", Vision(), ()), asked[:1], wording, ["n-1", "n-2"])
+    assert [one.goal_id for one in book.asked(wording)] == ["n-1", "n-3"], "of n-3 nothing was read"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
-from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.agents.orchestrator.vision.goal_ids import note_id, wordings
 from sisimpur.agents.orchestrator.vision.issue_goals import (
     InboxRules,
     goals_in,
@@ -29,7 +29,7 @@ from sisimpur.shared.store.plan_book import Accepted, PlanRepository
 from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import read_text
 
-GUARDED_BY = "names\n"  # how guards are made; another word, and each home reads its unchanged VISION.md once more
+GUARDED_BY = "names, wishes\n"  # how guards are made; another word: each home reads its unchanged VISION.md once more
 MOST_READINGS = 12  # by a model, per day: an owner who edits all day, or answers that are never any good
 
 
@@ -100,7 +100,8 @@ class MorningReading:
         with self.runs.begin("orchestrator", day=day) as run:
             found = self._interpretation(run, own_words(vision), own_change(change), before)
         whole = replace(with_found(vision, found.goals), wishes=found.wishes)
-        self.plans.accept(day, Accepted(digest, whole, found.guards), found.questions, wordings(whole))
+        accepted, notes = Accepted(digest, whole, found.guards), [*map(note_id, whole.notes)]
+        self.plans.accept(day, accepted, found.questions, wordings(whole), notes)
         new, changed, removed = len(change.new), len(change.changed), len(change.removed)
         self.runs.log(run, "vision accepted", new=new, changed=changed, removed=removed)
 
