@@ -174,6 +174,8 @@ def test_the_owner_is_told_on_what_since_when_and_the_ways_out() -> None:
     assert failed.ways == ("unblock a", "cancel a", "retry x")
     assert gone.words == "depends on gone, which does not exist, since 2026-11-19 07:45"
     assert gone.ways == ("unblock c", "cancel c")
+    (first, _) = stuck_tasks(Snapshot(board, (), {}))
+    assert first.words == "needs the change of x, which lies in failed/; b waits behind it", "nobody has seen it before"
 
 
 @pytest.mark.parametrize(

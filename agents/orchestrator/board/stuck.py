@@ -31,7 +31,8 @@ class StuckTask:
         """What it is stuck on, since when, and who waits behind it."""
         verb = "wait" if self.behind[1:] else "waits"
         behind = f"; {few(self.behind, MOST_NAMED)} {verb} behind it" if self.behind else ""
-        return f"{self.why}, since {self.since}{behind}"
+        since = f", since {self.since}" if self.since else ""  # who looks may be the first to see it
+        return f"{self.why}{since}{behind}"
 
 
 def stuck_tasks(seen: Snapshot) -> tuple[StuckTask, ...]:
