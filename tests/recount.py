@@ -524,8 +524,13 @@ def headline(book: Book) -> str:
     words = [word for count, word in counts if count]
     is_idle = not (book.spent(book.day) or planned(book) or any(task.is_of_the_day for task in book.told))
     words = ["nothing to do", *words] if is_idle and not (book.troubles or book.is_cut_off) else words
-    spent = f"{book.dollars(book.spent(book.day))} of {book.dollars(book.cap('day'))} spent"
-    return ", ".join([*(words or ["at work"]), spent])
+    of = f" of {book.dollars(book.cap('day'))}" * bool(book.cap("day"))
+    return ", ".join([*(words or ["at work"]), f"{book.dollars(book.spent(book.day))}{of} spent"])
+
+
+def capless(book: Book, line: str) -> str:
+    """Before the day's first call its cap stands in the configuration alone."""
+    return line if book.cap("day") else re.sub(r" of \$[\d.]+ spent", " spent", line)
 
 
 def planned(book: Book) -> bool:
@@ -881,9 +886,12 @@ def _figure(words: Callable[[str], str], now: float, then: float | None, show: C
 
 def missed(book: Book, lines: Sequence[str]) -> Wrong:
     """The days before on which nobody was there."""
-    days = book.missed
+    yield from pairs(lines, [*without_work(book.missed)])
+
+
+def without_work(days: Sequence[str]) -> Iterator[str]:
     told = days if len(days) <= 7 else [days[0], "…", days[-1]]
-    yield from pairs(lines, [f"{many(len(days), 'day')} without work before this one: {', '.join(told)}"] * bool(days))
+    yield from [f"{many(len(days), 'day')} without work before this one: {', '.join(told)}"] * bool(days)
 
 
 def in_one_line(book: Book, lines: Sequence[str]) -> Wrong:
@@ -983,7 +991,8 @@ def yesterday(book: Book, lines: Sequence[str]) -> Wrong:
         for line in lines
         if not line.startswith(("merged **", "failed **", "blocked: ")) and not CUT.fullmatch(line)
     ]
-    yield from pairs(found, [headline(book), *[", ".join(facts)] * bool(facts)])
+    told = [capless(book, line) for line in found]
+    yield from pairs(told, [headline(book), *[", ".join(facts)] * bool(facts)])
     if not any(CUT.fullmatch(line) for line in lines):
         yield from counts("merged", [line for line in lines if line.startswith("merged **")], min(len(merged), 4))
         yield from counts("failed", [line for line in lines if line.startswith("failed **")], book.failures)
@@ -1012,6 +1021,18 @@ def of_the_morning(book: Book, found: Mapping[str, Sequence[str]]) -> Wrong:
             yield from known[heading](found.get(heading, ()))
 
 
+def of_nobody(book: Book, found: Mapping[str, Sequence[str]]) -> Wrong:
+    """Seven days at most have such a page; the first of them names the older ones."""
+    if book.rows("select name from phases where day = ?", book.day):
+        yield f"{book.day}: somebody was at work"
+    days = Book(book.path, str(book.rows(NEXT_DAY, book.day)[0]["day"])).missed
+    older = days[:-7] if days[-7:][:1] == [book.day] else []
+    yield from pairs(found.get("Missed", ()), [*without_work(older)])
+
+
+NEXT_DAY = "select coalesce(min(day), '9999-12-31') as day from phases where day > ?"
+
+
 # --- a page, a message -------------------------------------------------------------------------------------------
 
 
@@ -1030,6 +1051,9 @@ def differences(book: Book, page: str) -> Wrong:
     if first == f"# Good morning: {book.day}":
         yield from of_the_morning(book, found)
         return
+    if first == f"# {book.day}: nobody was at work: the machine, or the team, was off":
+        yield from of_nobody(book, found)
+        return
     yield from same(first, f"# {book.day}: {headline(book)}")
     for words, file in re.findall(r"!\[(.*?)\]\((.*?)\)", head):
         what = f"{'left' if book.told_what_is_left else 'spent'} of {book.dollars(book.cap('day'))}"
@@ -1044,7 +1068,7 @@ def told(book: Book, message: Mapping[str, Any]) -> Wrong:
     first, *more = map(plain, message["text"].splitlines())
     if message["title"] == f"{book.day}: good morning":
         then = "planned" if planned(book) else "the plan follows"
-        yield from same(first, f"{headline(book)}, {then}")
+        yield from same(capless(book, first), f"{headline(book)}, {then}")
         yield from of_the_morning(book, found)
         return
     yield from same(first, headline(book))

@@ -462,6 +462,11 @@ def test_of_many_missed_days_seven_get_a_report_and_the_older_ones_a_line(stage:
     ]
     assert "5 days without work before this one: 2026-11-21" in report(stage, "2026-11-26")
     assert "12 days without work before this one: 2026-11-21, …, 2026-12-02" in report(stage, "2026-12-03")
+    for name in names:
+        page = report(stage, name)
+        assert recounted(stage.home.root, name) == [], name
+        if " days without" in page:
+            assert recounted(stage.home.root, name, page.replace(" days without", "0 days without")) != []
 
 
 def test_a_day_that_was_cut_off_gets_its_report_in_the_next_morning(stage: Stage) -> None:
@@ -472,6 +477,7 @@ def test_a_day_that_was_cut_off_gets_its_report_in_the_next_morning(stage: Stage
     assert report(stage).startswith(f"# {DAY}: 1 merged, cut off before its evening")
     assert "1 merged" in section(report(stage, "2026-11-21"), DAY)
     assert "1 test added" in section(report(stage, "2026-11-21"), DAY)
+    assert recounted(stage.home.root, "2026-11-21") == []
 
 
 def test_the_first_day_of_a_home_has_missed_nothing(stage: Stage) -> None:
