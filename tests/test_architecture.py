@@ -119,6 +119,13 @@ def test_agents_know_only_their_own_folder_and_shared() -> None:
     assert offenders([path for path in within("agents") if path.name != "__init__.py"], wrong) == {}
 
 
+def test_what_was_said_comes_back_to_a_person_alone_never_into_a_prompt() -> None:
+    """It holds words of strangers; of the record nobody who decides, or asks a model, reads it."""
+    read = ("shared.record.conversations", "shared.record.trace")
+    others = [path for path in within("agents", "shared") if path.parent != ROOT / "shared" / "record"]
+    assert offenders(others, lambda path: {name for name in ours(path) if name.startswith(read)}) == {}
+
+
 def test_the_product_knows_simulators_only_in_the_demo() -> None:
     knows = {path.relative_to(ROOT).as_posix() for path in modules() if "simulators" in tops(path)}
     assert knows == {"cli/commands/offline.py"}
