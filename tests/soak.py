@@ -30,9 +30,11 @@ from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.luck import FILES, Dice, Fate, Improvised, Killed, Owner, Post, World, suite
 from tests.journey.stage import ScriptedWorkshop, Stage
+from tests.recount import recounted
 from tests.soak_figures import Figures, growth, resident, row
 
 STEP = timedelta(hours=3)
+RECOUNTED_EACH = 5  # days: every figure of the evening's page and message, from the books alone
 TALK_MEGABYTES = 1  # what was said may take so much: half of what all these months say
 MEASURED_EACH = 30  # days
 TICKS = 7  # of which the fastest is told: others may be using the machine
@@ -190,6 +192,9 @@ class Soak:
         day = (self.clock.now() - timedelta(days=1)).date()
         if not (self.stage.home.reports / f"{day}.md").exists():
             self._breaks(f"{day} has no report")
+        elif day.toordinal() % RECOUNTED_EACH == 0 and not self.owner.scribbles:  # what nobody can read is in no book
+            for wrong in recounted(self.stage.home.root, day.isoformat()):
+                self._breaks(f"{day}: {wrong}")
         book = self._sum(life, "select sum(amount) from calls where state <> 'refused'")
         if book < self.billed:
             self._breaks(f"{day}: the book says {book}, the vendor {self.billed}")
