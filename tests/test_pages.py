@@ -91,14 +91,23 @@ def test_each_address_of_the_page_is_the_page_and_is_asked_for_again(site: TestC
 
 
 def test_what_has_a_digest_in_its_name_is_kept_for_good_and_packed_for_who_can_read_that(site: TestClient) -> None:
-    path = next(path for path in LOADED if path.startswith("/assets/") and path.endswith(".js"))
+    *_, path = (path for path in LOADED if path.startswith("/assets/") and path.endswith(".js"))
     plain = site.get(path, headers={"accept-encoding": "identity"})
     assert plain.content == (BUILT / path.removeprefix("/")).read_bytes()
     assert "immutable" in plain.headers["cache-control"] and "content-encoding" not in plain.headers
     small = site.get(path)
     assert small.headers["content-encoding"] == "gzip" and small.content == plain.content
     assert int(small.headers["content-length"]) < len(plain.content) // 2
-    assert site.get("/theme.js").headers["cache-control"] == "no-cache", "its name stays"
+    assert site.get("/noto-sans-bengali-OFL.txt").headers["cache-control"] == "no-cache", "its name stays"
+
+
+def test_a_page_names_the_file_that_it_alone_needs_and_that_is_there(site: TestClient) -> None:
+    named = {address: site.get(address.replace("{id}", "x")).headers.get("link", "") for address in ADDRESSES}
+    assert named.pop("/") == "", "Today is in what all need"
+    for link in named.values():
+        path = re.fullmatch("<(/assets/[A-Z][a-z]+-[^>]+[.]js)>; rel=modulepreload", link)
+        assert path and site.get(path[1]).status_code == 200
+    assert len(set(named.values())) == len(named)
 
 
 def test_a_file_that_is_not_there_is_never_a_page_and_no_path_leads_out(site: TestClient) -> None:
@@ -110,6 +119,6 @@ def test_a_file_that_is_not_there_is_never_a_page_and_no_path_leads_out(site: Te
 
 def test_only_what_was_built_is_open_to_all() -> None:
     pages = PageFiles()
-    assert all(("GET", path) in pages for path in ("/", "/review/x", "/theme.js", "/assets/none.js", *LOADED))
+    assert all(("GET", path) in pages for path in ("/", "/review/x", "/assets/none.js", *LOADED))
     assert not any(("POST", path) in pages for path in ("/", "/assets/none.js"))
     assert not any(("GET", path) in pages for path in ("/api/v1/status", "/x", "/docs", "/openapi.json"))

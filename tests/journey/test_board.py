@@ -328,7 +328,7 @@ def test_another_page_orders_nothing_even_with_the_key(parked: Stage, page: Brow
 
 
 def test_no_answer_sets_a_cookie_and_each_has_its_headers(page: Browser) -> None:
-    for path in ("/", "/review/x", "/theme.js", "/assets/none.js", "/api/v1/status", "/api/v1/none", "/health"):
+    for path in ("/", "/review/x", "/assets/none.js", "/api/v1/status", "/api/v1/none", "/health"):
         answer = page.get(path)
         assert "set-cookie" not in answer.headers and "server" not in answer.headers
         assert "default-src 'none'" in answer.headers["content-security-policy"]

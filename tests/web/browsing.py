@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, StorageState
 
 CHROMIUM = shutil.which("chromium") or ""
 PHONE, LAPTOP = (360, 740), (1280, 800)
@@ -31,9 +31,11 @@ PLAYWRIGHT = "playwright==1.65.2"
 
 
 @contextmanager
-def opened(browser: Browser, address: str, size: tuple[int, int], scheme: str = "light") -> Iterator[Page]:
+def opened(
+    browser: Browser, address: str, size: tuple[int, int], scheme: str = "light", kept: StorageState | None = None
+) -> Iterator[Page]:
     """A page of a browser of its own. Its console tells of no error but of a board that is gone, or an address that is
-    not there yet; nothing is too wide.
+    not there yet; nothing is too wide. `kept`: what another one kept, but none of its files.
     """
     said: list[str] = []
     width, height = size
@@ -41,6 +43,7 @@ def opened(browser: Browser, address: str, size: tuple[int, int], scheme: str = 
         viewport={"width": width, "height": height},
         color_scheme="dark" if scheme == "dark" else "light",
         reduced_motion="reduce",
+        storage_state=kept,
     )
     context.set_default_timeout(LONGEST)
     page = context.new_page()

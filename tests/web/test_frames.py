@@ -11,19 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sisimpur.shared.model.lifecycle import State
 from tests.journey.board_process import served
-from tests.journey.gated import FILES, VISION
-from tests.journey.stage import Stage
 from tests.journey.test_board import TITLE, run
 from tests.web.browsing import LAPTOP, PHONE, PLAYWRIGHT, needs, opened
+from tests.web.crowd import crowded
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 pytestmark = needs(PLAYWRIGHT)
 LINES, PAGE = 20_000, 5_000
-TASKS, CARDS, SLOWER = 10_000, 25, 4
+CARDS, SLOWER = 25, 4
 MOST = 200  # ms: half of it was measured; all rows in one frame took 999
 KINDS = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
 
@@ -54,10 +52,7 @@ def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -
 
 def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_path: Path) -> None:
     """On a phone: a processor four times slower. What is there already costs nothing when more comes behind it."""
-    stage, took = Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES), {}
-    for number in range(TASKS):
-        path = stage.home.tasks(State.BACKLOG) / f"20261101-{number:05}.md"
-        path.write_text(f"---\ntitle: Say number {number}\nfiles: [app.py]\n---\n\nSay it in `app.py`.\n")
+    stage, took = crowded(tmp_path), {}
     with served(stage.home.root) as board, opened(browser, board.link, PHONE) as page:
         page.get_by_role("heading", name="Next in line").wait_for()
         assert page.get_by_role("listitem").count() < 100, "the first lines, and how many more there are"

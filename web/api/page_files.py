@@ -60,7 +60,11 @@ class PageFiles(Container[tuple[str, str]]):
         return routes
 
     def page(self, request: Request) -> Response:
-        return self._answer("/index.html", request)
+        answer, name = self._answer("/index.html", request), request.scope["path"].split("/")[1].capitalize()
+        own = next((path for path in self._read if name and path.startswith(f"{ASSETS}{name}-")), "")
+        if own:  # loaded beside the script that would ask for it
+            answer.headers["link"] = f"<{own}>; rel=modulepreload"
+        return answer
 
     def file(self, request: Request) -> Response:
         return self._answer(request.scope["path"], request)

@@ -22,7 +22,7 @@ from sisimpur.cli.terminal.printing import command, print_list
 from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.config.settings_board import BoardFile, BoardTls
-from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.base.place import place_of
@@ -32,6 +32,7 @@ from sisimpur.web.api.base.sign_in import LINK_LASTS, BoardKeys, BoardSession, n
 if TYPE_CHECKING:
     from uvicorn import Server
 
+    from sisimpur.web.api.base.board_home import BoardHome
     from sisimpur.web.api.base.guard import BoardGuard
 
 DAYS, MOST_DAYS = 90, 3650  # of a key
@@ -97,9 +98,19 @@ def _opened(arguments: Arguments, file: BoardFile, ends: str) -> Iterator[tuple[
     with _listening(file.port, file.listen) as listener:
         print(f"the board of {arguments.home}: {' and '.join(_addresses(file))}; {ends}")
         _print_sign_in(arguments, file)
-        app = make_app(BoardHome(arguments.home), place_of(file, file.port))
+        home = BoardHome(arguments.home)
+        app = make_app(home, place_of(file, file.port))
+        threading.Thread(target=_read_ahead, args=(home,), daemon=True).start()
         with lock.said(Home(arguments.home).board, str(file.port)):
             yield server_of(app, file.tls), listener
+
+
+def _read_ahead(home: BoardHome) -> None:
+    """Read what the first page shows before somebody opens it: ten thousand files take a second."""
+    from sisimpur.web.api.reading.readers import status
+
+    with suppress(TeamError):  # whoever opens it is told
+        home.read(status)
 
 
 def _print_sign_in(arguments: Arguments, file: BoardFile) -> None:

@@ -7,6 +7,11 @@ const API = "/api/v1/";
 const known = new Map<string, Answer<unknown>>(); // address -> what was answered, and its ETag
 const watchers = new Set<() => void>();
 let ended = false;
+declare global {
+  interface Window {
+    asked?: Map<string, Promise<Response>>; // by src/first.js, before this was there
+  }
+}
 
 export interface Answer<T> {
   tag: string;
@@ -51,6 +56,7 @@ export async function signOut(): Promise<void> {
 }
 
 function forget(): void {
+  delete window.asked;
   localStorage.removeItem(KEY);
   known.clear();
   tellAll();
@@ -67,7 +73,7 @@ export async function ask(name: string, options: RequestInit = {}): Promise<Resp
   if (options.body) headers.set("Content-Type", "application/json");
   let answer: Response;
   try {
-    answer = await fetch(API + name, { ...options, headers, cache: "no-store", redirect: "error" });
+    answer = await (early(name, options) ?? fetch(API + name, { ...options, headers, cache: "no-store", redirect: "error" }));
   } catch (error) {
     if (error instanceof TypeError) throw new Problem(0, {});
     throw error;
@@ -77,6 +83,13 @@ export async function ask(name: string, options: RequestInit = {}): Promise<Resp
     forget();
   }
   return answer;
+}
+
+/** What was asked for already: once, and for who is still signed in. */
+function early(name: string, options: RequestInit): Promise<Response> | undefined {
+  const found = options.method ? undefined : window.asked?.get(name);
+  window.asked?.delete(name);
+  return found;
 }
 
 export async function read<T>(name: string): Promise<Answer<T>> {

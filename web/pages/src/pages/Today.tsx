@@ -14,11 +14,11 @@ import { t, tOr } from "../words/words";
 
 export function Today(): ReactNode {
   const status = useRead<Status>("status");
-  const goals = useRead<Goal[]>("goals");
-  const done = useRead<TaskPage>("tasks?state=completed&limit=5");
+  const facts = status.data?.value;
+  const goals = useRead<Goal[]>("goals", Boolean(facts?.asked.length)); // for the titles
+  const done = useRead<TaskPage>("tasks?state=completed&limit=5", Boolean(facts)); // what waits comes first
   const trouble = status.error && <Trouble problem={status.error} />;
-  if (!status.data) return trouble ?? <Waiting />;
-  const facts = status.data.value;
+  if (!facts) return trouble ?? <Waiting />;
   const titles = new Map(goals.data?.value.map((one) => [one.id, one.title]));
   const asked = byGoal(facts.asked);
   const waits = facts.answers.length + asked.length;
