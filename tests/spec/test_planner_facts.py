@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bench.goals.goals import Goal, read
 from sisimpur.agents.planner.facts.asking import ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD, AskSources, FactAsk, told
@@ -578,6 +580,21 @@ def test_answers_are_bounded_and_each_goal_has_its_share() -> None:
     assert f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered" in text
     assert "no room is left for its " in text
     assert "search word 0:" in text, "what is short has its room"
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(0, 9_000))
+def test_no_text_is_withheld_to_tell_where_names_stand(lengths: list[int], room: int) -> None:
+    """beets: a third of the room told where names stand, and ten of 26 answers had none."""
+    code = {f"m{n}.py": f"def made_{n}():\n" + "    x = 1\n" * each for n, each in enumerate(lengths)}
+    uses = {f"u{n}.py": "".join(f"made_{n}()\n" for n in range(len(lengths))) for n in range(9)}
+    source = Repository(code | uses)
+    asks = [FactAsk("g-1", "definition", f"m{n}.py::made_{n}") for n in range(len(lengths))]
+    known = AskSources(source, Meanings(CodeIndex(source)))
+    text, whole = told(known, asks, room), told(known, asks)
+    alone = [told(known, [ask]).partition("\nwhere it stands:")[0] for ask in asks]
+    assert (sum(len(one) + 2 for one in alone) <= room) <= all(one in text for one in alone)
+    assert whole.count("where it stands:") == len(asks)
 
 
 @pytest.mark.parametrize(("goals", "each"), [(1, 9), (2, 9), (6, 5)])

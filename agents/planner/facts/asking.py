@@ -30,11 +30,11 @@ from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import few, one_line, ranges
 from sisimpur.shared.model.work import FindingsOf
 
-ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 36_000  # questions, and characters of all answers
+ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 54_000  # questions, and characters of all answers
 LONG_PARTS = 6_000  # characters of a long file
 MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_LOOKED, MOST_ALIKE = 3, 8, 20, 2_000, 5
-STANDS_ABOVE = "it stands above, all of it"
+STANDS_ABOVE, WHERE = "it stands above, all of it", "where it stands:"
 LONGEST_ASK, MOST_COMPARED, MOST_REMARKS, MOST_FILES = 200, 10_000, 60, 20
 ANY = re.compile("")
 LINTER_FILES = ("pyproject.toml", "ruff.toml", ".ruff.toml")
@@ -72,18 +72,27 @@ class AskSources:
 
 
 def told(known: AskSources, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
-    """One answer after the other, those of each goal in turn. Long ones get what short ones leave; the rest is said."""
+    """One answer after the other, those of each goal in turn. Long ones get what short ones leave; the rest is said.
+
+    Where a definition's name stands is told of what all answers leave: nobody can do without the text itself.
+    """
     taken = _in_turn(asks)
     heads = [f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:" for ask in taken]
     found = [_answer(known, ask) for ask in taken]
     answers = [STANDS_ABOVE if len(text) > len(STANDS_ABOVE) and text in known.above else text for text in found]
+    parted = [text.partition(f"\n{WHERE}\n") for text in answers]
     share, texts = room // max(1, len(taken)), dict[int, str]()
-    for place in sorted(range(len(taken)), key=lambda place: len(answers[place]) > share):
-        text = f"{heads[place]}\n{answers[place]}"
+    for place in sorted(range(len(taken)), key=lambda place: len(parted[place][0]) > share):
+        text = f"{heads[place]}\n{parted[place][0]}"
         if len(text) > room:
             text = f"{heads[place]} no room is left for its {len(answers[place])} characters"
+            parted[place] = ("", "", "")
         room -= len(text) + 2
         texts[place] = text
+    for place, (_, mark, uses) in enumerate(parted):
+        if mark and len(mark) + len(uses) <= room:
+            texts[place] += mark + uses
+            room -= len(mark) + len(uses)
     told_ = [texts[place] for place in range(len(taken))]
     if len({_what(ask) for ask in asks}) > len(taken):
         told_.append(f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered")
@@ -172,7 +181,7 @@ def _definition(source: SourceTree, meanings: Meanings, what: str) -> str:
     return "\n".join(
         [
             *(shown or [f"no class or function is called so{_alike(meanings, what)}"]),
-            *(["where it stands:", *uses] if uses else []),
+            *([WHERE, *uses] if uses else []),
         ]
     )
 
