@@ -7,7 +7,7 @@ import shlex
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from sisimpur.agents.coder.engine.engine import Engine
@@ -44,6 +44,7 @@ from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.activity import Epochs
 from sisimpur.shared.store.gate_book import BaseRuns
 from sisimpur.shared.system import lock
+from sisimpur.shared.system.once import made_once
 from sisimpur.shared.system.outgoing import Outgoing, keep_private
 
 if TYPE_CHECKING:  # a role is loaded when it is first needed: on many days none is
@@ -186,13 +187,13 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     caching = Caching(parts.savings, parts.pricing, records.clock)
     asker = make_client(records, caching, patience)
     asks_again = partial(caching.goes_on, "planner", settings.agents.asking["planner"].model, 1, unknown=False)
-    researcher = cache(lambda: make_researcher(records, asker, prompts, caching))
+    researcher = made_once(lambda: make_researcher(records, asker, prompts, caching))
     library = make_library(records, outgoing, stopping)
 
-    planner = cache(lambda: _planner(asker, prompts, analyzer, asks_again, workshop))
+    planner = made_once(lambda: _planner(asker, prompts, analyzer, asks_again, workshop))
     change = ChangeRoles(
         coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
-        qa=cache(lambda: _qa(parts, mirror, workshop)),
+        qa=made_once(lambda: _qa(parts, mirror, workshop)),
         reviewer=lambda: _reviewer(asker, prompts, mirror, workshop, outgoing),
         work=records.home.work,
         independent=settings.policy.qa.independent,
