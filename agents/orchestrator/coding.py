@@ -90,6 +90,8 @@ class Coding:
     def _is_measured(self, known: TaskRecord, base: str) -> bool:
         """Whether the tests of its base run: a change that nobody can measure is not paid for."""
         self._engine()
+        if self.review.gates.newest_base() is None:  # it may take minutes, and nothing else is told meanwhile
+            self.books.tell(f"{known.id}: first the tests are run once without it")
         try:
             with self.books.runs.unlocked("qa", known.id) as run:
                 self.gates.qa().require_base(run, base)
