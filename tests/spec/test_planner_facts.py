@@ -12,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.goals.goals import Goal, read
-from sisimpur.agents.planner.facts.asking import ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD, AskSources, FactAsk, told
+from sisimpur.agents.planner.facts.asking import (
+    ASKS_PER_GOAL,
+    FOR_EACH_MORE,
+    MOST_ASKS,
+    MOST_TOLD,
+    AskSources,
+    FactAsk,
+    told,
+)
 from sisimpur.agents.planner.facts.code_index import CodeIndex
 from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
 from sisimpur.agents.planner.facts.relevance import Meanings, named_in, relevance
@@ -470,6 +478,7 @@ def test_a_method_stands_where_it_is_called_and_what_the_language_calls_is_not_l
         "job.py": code,
         "use.py": "startup = 1\njob.start()\nstart = 2\n",
         "b.py": "class B:\n    def __init__(self):\n",
+        "ui/use.ts": "job.start()\n",
     }
     told = asked("definition", "job.py::Job.start", texts)
     assert told.partition("where it stands:\n")[2].split("\n") == [
@@ -571,11 +580,11 @@ def test_which_lines_no_test_runs_is_told_file_by_file(
 
 
 def test_answers_are_bounded_and_each_goal_has_its_share() -> None:
-    source = Repository({f"part_{n}.py": "x = 1\n" * 3_000 for n in range(20)})
+    source = Repository({f"part_{n}.py": "x = 1\n" * 1_000 for n in range(20)})
     asks = [FactAsk(f"g-{n // 9}", "file", path) for n, path in enumerate(source.texts)]
     asks += [FactAsk("g-0", "search", f"word {n}") for n in range(ASKS_PER_GOAL)]
     text = told(AskSources(source, Meanings(CodeIndex(source))), asks)
-    assert len(text) <= MOST_TOLD + 1_000
+    assert MOST_TOLD + 5_000 < len(text) <= MOST_TOLD + 2 * FOR_EACH_MORE + 1_000
     assert re.findall(r"^file (part_\d+)", text, re.MULTILINE)[:4] == ["part_0", "part_9", "part_18", "part_1"]
     assert f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered" in text
     assert "no room is left for its " in text
@@ -595,6 +604,16 @@ def test_no_text_is_withheld_to_tell_where_names_stand(lengths: list[int], room:
     alone = [told(known, [ask]).partition("\nwhere it stands:")[0] for ask in asks]
     assert (sum(len(one) + 2 for one in alone) <= room) <= all(one in text for one in alone)
     assert whole.count("where it stands:") == len(asks)
+
+
+def test_of_a_file_without_room_its_definitions_are_told() -> None:
+    code = "class Bank:\n    async def pay(self, to):\n        pass\n\n\n" + "x = 1\n" * 400
+    source = Repository({"bank.py": code})
+    text = told(AskSources(source, Meanings(CodeIndex(source))), [FactAsk("g-1", "file", "bank.py")], 900)
+    assert text.endswith("characters; it defines:\n1| class Bank:\n2|     async def pay(self, to):")
+    many = Repository({"bank.py": "".join(f"def pay_{n}(to):\n    pass\n\n\n" for n in range(200))})
+    text = told(AskSources(many, Meanings(CodeIndex(many))), [FactAsk("g-1", "file", "bank.py")], 900)
+    assert text.endswith("\n…") and len(text) < 1_000
 
 
 @pytest.mark.parametrize(("goals", "each"), [(1, 9), (2, 9), (6, 5)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,10 @@ from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import few, one_line, ranges
 from sisimpur.shared.model.work import FindingsOf
 
-ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 12, 30, 54_000  # questions, and characters of all answers
+ASKS_PER_GOAL, MOST_ASKS = 12, 30  # questions
+MOST_TOLD, FOR_EACH_MORE, MOST_IN_ALL = 36_000, 9_000, 63_000  # characters: of one goal, for each more, of all answers
+HEADS = 800  # characters of what a text defines for which no room is left
+HEAD = re.compile(r"\d+\| *(?:export +)?(?:default +)?(?:async +)?(?:def|class|function|interface|const) \w.*")
 LONG_PARTS = 6_000  # characters of a long file
 MOST_PLACES = 3  # files that a name stands in, the product's first
 MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_LOOKED, MOST_ALIKE = 3, 8, 20, 2_000, 5
@@ -71,12 +75,15 @@ class AskSources:
     above: str = ""
 
 
-def told(known: AskSources, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
-    """One answer after the other, those of each goal in turn. Long ones get what short ones leave; the rest is said.
+def told(known: AskSources, asks: Sequence[FactAsk], room: int = 0) -> str:
+    """One answer after the other, those of each goal in turn. Long ones get what short ones leave; of the rest only
+    what they define is told. `room`: characters; 0: as many as so many goals have.
 
     Where a definition's name stands is told of what all answers leave: nobody can do without the text itself.
     """
     taken = _in_turn(asks)
+    goals = len({ask.goal_id for ask in taken})
+    room = room or min(MOST_TOLD + FOR_EACH_MORE * (goals - 1), MOST_IN_ALL)
     heads = [f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:" for ask in taken]
     found = [_answer(known, ask) for ask in taken]
     answers = [STANDS_ABOVE if len(text) > len(STANDS_ABOVE) and text in known.above else text for text in found]
@@ -86,6 +93,8 @@ def told(known: AskSources, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> s
         text = f"{heads[place]}\n{parted[place][0]}"
         if len(text) > room:
             text = f"{heads[place]} no room is left for its {len(answers[place])} characters"
+            more = _defined(answers[place])
+            text += more if len(text + more) <= room else ""
             parted[place] = ("", "", "")
         room -= len(text) + 2
         texts[place] = text
@@ -97,6 +106,17 @@ def told(known: AskSources, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> s
     if len({_what(ask) for ask in asks}) > len(taken):
         told_.append(f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered")
     return "\n\n".join(told_)
+
+
+def _defined(text: str) -> str:
+    """The lines of a text that define something, as many as there is room for: where to look, and how it is called."""
+    kept = ""
+    for line in HEAD.findall(text):
+        if len(kept) + len(line) >= HEADS:
+            kept += "\n…"
+            break
+        kept += f"\n{line}"
+    return f"; it defines:{kept}" if kept else ""
 
 
 def _in_turn(asks: Iterable[FactAsk]) -> list[FactAsk]:
@@ -177,7 +197,8 @@ def _definition(source: SourceTree, meanings: Meanings, what: str) -> str:
     word = rf"(?<!\w){re.escape(last)}(?!\w)"  # a method is called on something; one of the language's own by nobody
     named = re.compile(rf"(?:\.|\bdef ){word}" if shown and "." in name else word)
     is_called = last and not last.startswith("__")
-    uses = [f"  {line}" for line in _lines_with(source, last, MOST_USES, named)] if is_called else []
+    endings = {posixpath.splitext(path)[1] for path in paths} if shown and "." in name else set()
+    uses = [f"  {line}" for line in _lines_with(source, last, MOST_USES, named, endings)] if is_called else []
     return "\n".join(
         [
             *(shown or [f"no class or function is called so{_alike(meanings, what)}"]),
@@ -262,10 +283,16 @@ def _texts(path: str, lines: Sequence[str], name: str) -> Iterator[str]:
             yield "\n".join([f"{path}:", *numbered(lines, range(each.first, last + 1))])
 
 
-def _lines_with(source: SourceTree, what: str, most: int, named: re.Pattern[str] = ANY) -> Iterator[str]:
-    """The first lines that hold it, code before tests before prose, and how many more stand where."""
+def _lines_with(
+    source: SourceTree, what: str, most: int, named: re.Pattern[str] = ANY, endings: Collection[str] = ()
+) -> Iterator[str]:
+    """The first lines that hold it, code before tests before prose, and how many more stand where.
+
+    `endings`: of files that may mean it: no other language calls a method. None: all.
+    """
     looked = hits(source, what, MOST_LOOKED) if len(what) > 1 else ()
-    found = sorted((hit for hit in looked if is_plain_path(hit.path) and named.search(hit.text)), key=by_worth)
+    meant = (hit for hit in looked if not endings or posixpath.splitext(hit.path)[1] in endings)
+    found = sorted((hit for hit in meant if is_plain_path(hit.path) and named.search(hit.text)), key=by_worth)
     yield from (f"{hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in found[:most])
     if more := Counter(hit.path for hit in found[most:]):
         many = f"{'at least ' if len(looked) >= MOST_LOOKED else ''}{more.total()}"
