@@ -13,10 +13,20 @@ from sisimpur.shared.llm.prompts import quoted
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.work import Correction, TaskSpec
-from sisimpur.shared.repo.file_parts import LEFT_OUT, changed_lines, definitions, lines_of, parse, place_of, view
+from sisimpur.shared.repo.file_parts import (
+    LEFT_OUT,
+    changed_lines,
+    definitions,
+    is_told_of,
+    lines_of,
+    parse,
+    place_of,
+    view,
+)
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import remove_folder, write_text
 
+LONG_TO_READ, MOST_TO_READ = 9_000, 6_000  # characters of a file that is only read, and of its parts
 MOST_FIXTURES = 10_000  # characters of a conftest.py that comes along
 MOST_ASKED = 2  # times that a model may ask to see more, in one attempt
 MOST_SEEN = 30_000  # characters of what is shown then
@@ -43,9 +53,15 @@ def with_fixtures(asked: TaskSpec, folder: Path) -> TaskSpec:
 
 def with_views(job: EngineJob, words: str) -> EngineJob:
     """Of long files the parts that matter. Where much is left out a second call is likely: the prompt shall be kept."""
-    shown = {path: view(path, _text(job.folder, path), words) for path in dict.fromkeys((*job.read, *job.edit))}
+    read = {path: _read_view(path, _text(job.folder, path), words) for path in job.read}
+    shown = read | {path: view(path, _text(job.folder, path), words) for path in job.edit}
     kept = {path: text for path, text in shown.items() if text}
     return replace(job, message=job.message + PARTS, views=kept, marks=True) if kept else job
+
+
+def _read_view(path: str, text: str, words: str) -> str:
+    """Of what is only read a part is enough where the task says which."""
+    return view(path, text, words, *((LONG_TO_READ, MOST_TO_READ) if is_told_of(text, words) else ()))
 
 
 def words_of(asked: TaskSpec, correction: Correction | None, patch: bytes) -> str:

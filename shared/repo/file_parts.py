@@ -183,6 +183,12 @@ def view(path: str, text: str, words: str, long: int = LONG, most: int = MOST) -
     return "".join(_rendered(lines, shown, known)) if len(shown) < len(lines) else ""
 
 
+def is_told_of(text: str, words: str) -> bool:
+    """Whether the words name a definition of this text by a name that is no plain word."""
+    said = set(WORD.findall(words))
+    return any(_last(one) in said and IS_NAME.search(_last(one)) for one in definitions(text))
+
+
 def changed_lines(patch: str) -> Iterator[str]:
     """`path:10-12` for each place of a patch: words that name what it has touched."""
     path = ""

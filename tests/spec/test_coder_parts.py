@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.coder.showing import PartOrder, orders, part_of, rearranged, words_of
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.coder.showing import (
+    LONG_TO_READ,
+    PartOrder,
+    orders,
+    part_of,
+    rearranged,
+    with_views,
+    words_of,
+)
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.model.work import Correction, TaskSpec
+from sisimpur.shared.model.work import Correction, ModelChoice, TaskSpec
 from sisimpur.shared.repo.file_parts import LEAST_GAP, LEFT_OUT, LONG, MOST, view
 
 FILLER = "    x = 1  # a line that nobody asks about, and that only makes this long\n"
@@ -343,3 +353,15 @@ def test_what_cannot_be_moved_says_why(reply: str, why: str) -> None:
 @pytest.mark.parametrize("line", ["MOVE a.py::f", "MOVE FILE a.py TO b.py", "DELETE a.py::f TO b.py", "MOVE on TO it"])
 def test_what_is_no_move_is_only_words(line: str) -> None:
     assert orders(line, "DELETE", "MOVE", "SHOW") == ()
+
+
+def test_of_what_is_only_read_the_named_part_is_shown_and_of_what_is_edited_all(tmp_path: Path) -> None:
+    text = "".join(function(f"other_{number}") for number in range(8)) + function("net_price")
+    text += "".join(function(f"last_{number}") for number in range(8))
+    assert LONG_TO_READ < len(text) < LONG
+    for name in ("read.py", "edit.py"):
+        (tmp_path / name).write_text(text)
+    job = EngineJob(tmp_path, "m", ("edit.py",), (), ("read.py",), "t", ModelChoice("m"))
+    (path,) = (found := with_views(job, "Round what net_price returns.").views)
+    assert path == "read.py" and function("net_price") in found[path] and len(found[path]) < len(text) * 0.8
+    assert not with_views(job, "Round the price.").views, "where nothing is named, all of it may matter"
