@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageDraw, ImageFont, features
 
-from sisimpur.agents.orchestrator.reports.canvas import (
+from sisimpur.agents.orchestrator.reports.drawn.canvas import (
     BENGALI_FONT,
     DARK,
     LIGHT,
@@ -20,7 +20,7 @@ from sisimpur.agents.orchestrator.reports.canvas import (
     Theme,
     without_last,
 )
-from sisimpur.agents.orchestrator.reports.picture import (
+from sisimpur.agents.orchestrator.reports.drawn.chart import (
     BAR,
     BOARD,
     BOTTOM,

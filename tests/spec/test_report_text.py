@@ -21,8 +21,9 @@ from sisimpur.agents.orchestrator.reports.account import (
     QuestionAccount,
     TaskAccount,
 )
-from sisimpur.agents.orchestrator.reports.canvas import LIGHT, SCALE
-from sisimpur.agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, picture
+from sisimpur.agents.orchestrator.reports.drawn.canvas import LIGHT, SCALE
+from sisimpur.agents.orchestrator.reports.drawn.chart import BAR, BOTTOM, LEFT
+from sisimpur.agents.orchestrator.reports.picture import picture
 from sisimpur.agents.orchestrator.reports.report_text import EFFECTS, evening, morning
 from sisimpur.agents.orchestrator.reports.report_words import columns, few, in_sentences, spent_by_hour
 from sisimpur.shared.model.lifecycle import Event, State

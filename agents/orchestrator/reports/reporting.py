@@ -15,9 +15,9 @@ from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.reports import progress_tracker, report_notice, report_text
 from sisimpur.agents.orchestrator.reports.account import DayAccount
 from sisimpur.agents.orchestrator.reports.books import DeployDays, MoneyBooks, ReportBooks, TaskBooks
-from sisimpur.agents.orchestrator.reports.canvas import DARK, LIGHT
 from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks
 from sisimpur.agents.orchestrator.reports.deploy_text import is_told, message
+from sisimpur.agents.orchestrator.reports.drawn.canvas import DARK, LIGHT
 from sisimpur.agents.orchestrator.reports.picture import picture
 from sisimpur.agents.orchestrator.reports.report_text import morning
 from sisimpur.agents.orchestrator.reports.report_words import answers

@@ -1,0 +1,1 @@
+"""What is drawn: the day's picture. The font for Bengali lies here."""
