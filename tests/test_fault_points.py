@@ -213,6 +213,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/store/database:Database.write": "who writes passes the points",
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
     "shared/repo/objects": "who runs a command passes the points",
+    "shared/repo/mirror:Mirror.differing": "looks; its index lies in a mirror that ends with the look",
     "shared/repo/submodules": "only fetches into its own mirrors; what a kill cut off is fetched again",
     "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
     "agents/devops/drivers/kept_box": "BoxDriver passes deploy.stopped and deploy.started; its lock finds it",
