@@ -31,6 +31,7 @@ BY_ITSELF = re.compile(r"__main__|^(?:unittest|pytest)\.main\(|sys\.exit\(", re.
 FOR_TESTS = re.compile(r"(?:.*/)?(?:settings/(?:tests?|testing)|tests?_settings|settings_tests?|tests?/settings)\.py")
 A_TEST = re.compile(r"^\s*(?:async )?def test_", re.MULTILINE)  # tests of settings are no settings for tests
 BY_PYTEST = re.compile(r"test_.*\.py|.*_test\.py")  # what it collects unless it is told more
+DEEPEST_SITE = 2  # folders above a manage.py
 MEANT = ("--ds=", "--import-mode=", "--rootdir=")  # of pytest's options, what decides whether tests are found
 
 
@@ -76,7 +77,7 @@ def command_of(part: Part) -> str:
         return f"python manage.py test{settings_for_tests(part)}"
     if own and not (told or part.configures_pytest):
         return f"python {own}"
-    return told or _without_site(part) or _pytest(part)
+    return told or _site_below(part) or _without_site(part) or _pytest(part)
 
 
 def _from_folder(command: str, part: Part) -> str:
@@ -85,6 +86,24 @@ def _from_folder(command: str, part: Part) -> str:
     folder = (env.get("changedir") or env.get("change_dir") or "").strip().removeprefix("{toxinidir}/").strip("/")
     is_plain = folder and SAFE.fullmatch(folder) and ".." not in folder and _is_there(folder, part)
     return f"cd {folder} && {command}" if is_plain and not RECIPE.search(part.read("Makefile")) else command
+
+
+def _site_below(part: Part) -> str:
+    """Django's tests, where only its site lies in a folder and what is installed is named above it; empty: not so."""
+    folder = _manage(part).rpartition("/")[0]
+    if not folder or not SAFE.fullmatch(folder) or part.configures_pytest or part.names & PYTEST_FILES:
+        return ""
+    if not all(path.startswith(f"{folder}/") for path in part.paths if holds_tests(path)):
+        return ""
+    paths = frozenset(path.removeprefix(f"{folder}/") for path in part.paths if path.startswith(f"{folder}/"))
+    site = Part(folder, paths, Manifests(lambda path: part.read(f"{folder}/{path}")))
+    return f"cd {folder} && python manage.py test{settings_for_tests(site)}"
+
+
+def _manage(part: Part) -> str:
+    """The path of its manage.py; of several below it none is meant."""
+    below = [path for path in part.paths if path.endswith("/manage.py") and path.count("/") <= DEEPEST_SITE]
+    return "manage.py" if "manage.py" in part.paths else below[0] if len(below) == 1 else ""
 
 
 def _without_site(part: Part) -> str:
@@ -108,7 +127,7 @@ def _pytest(part: Part) -> str:
 def settings_module(part: Part) -> str:
     """Django's, as the part's own files name it for its tests; empty: it has none, or pytest knows it."""
     texts = (part.read(path) for path in ("Makefile", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.ini"))
-    found = next(filter(None, map(SETTINGS.search, texts)), None) or SETTINGS.search(part.read("manage.py"))
+    found = next(filter(None, map(SETTINGS.search, texts)), None) or SETTINGS.search(part.read(_manage(part)))
     return found[1] if found else _without_site(part).partition("--settings=")[2]
 
 
