@@ -15,7 +15,7 @@ from sisimpur.agents.devops.drivers.driver import Driver, HasPorts, Release, hol
 from sisimpur.agents.devops.drivers.release_files import release_env
 from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.printing import on_screen, pasteable, plain_block, print_json
+from sisimpur.cli.terminal.printing import GREEN, RED, coloured, on_screen, pasteable, plain_block, print_json
 from sisimpur.cli.views.deploys import MakeDriver, make_driver
 from sisimpur.cli.views.target import looked_over
 from sisimpur.cli.views.vision import vision_findings
@@ -48,7 +48,8 @@ def doctor(arguments: Arguments) -> int:
         finding = replace(finding, detail=pasteable(finding.detail, arguments.home))
         found.append(finding)
         if not arguments.json:
-            print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<14}  {plain_block(finding.detail)}", flush=True)
+            said = coloured("ok  ", GREEN) if finding.ok else coloured("FAIL", RED)
+            print(f"{said}  {finding.name:<14}  {plain_block(finding.detail)}", flush=True)
     if arguments.json:
         print_json([asdict(finding) for finding in found])
     return 0 if all(finding.ok for finding in found) else 1

@@ -20,6 +20,7 @@ from sisimpur.shared.money.token_budget import Totals, as_dollars
 
 MOST_SHOWN = 20
 LONGEST_WHY = 300  # characters on the screen
+BOLD, RED, GREEN = "1", "31", "32"
 
 
 def print_json(value: Any) -> int:
@@ -36,13 +37,19 @@ def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
     """Print groups: a line each, and what belongs to it further to the right."""
     groups = list(groups)
     if groups:
-        print(f"\n{heading}:")
+        print(coloured(f"\n{heading}:", BOLD))
         for first, *rest in groups[:MOST_SHOWN]:
             print(wrapped(plain(first), terminal_width()))
             for line in rest:
                 print(f"      {plain(line)}")
         if len(groups) > MOST_SHOWN:
             print(f"  … and {len(groups) - MOST_SHOWN} more")
+
+
+def coloured(text: str, how: str) -> str:
+    """The text in a colour, where a terminal has it and its owner has not said NO_COLOR."""
+    has_colour = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
+    return f"\x1b[{how}m{text}\x1b[0m" if has_colour else text
 
 
 def print_line(line: str, rest: int) -> None:

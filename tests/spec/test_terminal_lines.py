@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -51,3 +55,14 @@ def test_weeks_begin_on_mondays_and_add_up_to_the_days(spent: dict[date, int]) -
 )
 def test_dollars_on_the_terminal_are_rounded_as_in_the_report(nano: int, said: str) -> None:
     assert short(nano) == said
+
+
+@pytest.mark.parametrize(("more", "said"), [({}, "\x1b[1mx\x1b[0m"), ({"NO_COLOR": "1"}, "x"), ({"TERM": "dumb"}, "x")])
+def test_colour_is_for_a_terminal_that_has_it_and_an_owner_who_wants_it(more: dict[str, str], said: str) -> None:
+    ours, its = os.openpty()
+    shows = "from sisimpur.cli.terminal.printing import BOLD, coloured; print(coloured('x', BOLD))"
+    env = {"PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm", **more}
+    subprocess.run((sys.executable, "-c", shows), env=env, stdout=its, check=True)
+    os.close(its)
+    assert os.read(ours, 100).decode().strip() == said
+    os.close(ours)
