@@ -87,11 +87,11 @@ def _iso(when: datetime) -> str:
 
 
 def comes_next(records: Records) -> str:
-    """Say what comes next: `now: the morning; next: planning at 07:45`."""
+    """Say what comes next: `now: the morning; next: planning at 07:45 UTC`; all times of day here are of that zone."""
     now, plans = records.clock.now(), records.plans
     seen = outlook(records.settings.schedules.schedule, now, lambda day: _standings(plans, day))
     doing = PHASES[seen.due.name] if seen.due else PHASES["work"] if seen.working else ""
-    when = f"{seen.next_at:%H:%M}" if seen.next_at.date() == now.date() else f"{seen.next_at:%H:%M} tomorrow"
+    when = f"{seen.next_at:%H:%M %Z}{'' if seen.next_at.date() == now.date() else ' tomorrow'}"
     return f"{f'now: {doing}; ' if doing else ''}next: {PHASES.get(seen.next_name, seen.next_name)} at {when}"
 
 

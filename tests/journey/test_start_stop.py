@@ -41,7 +41,7 @@ from sisimpur.shared.system.paths import Home
 from sisimpur.shared.system.process import Finished, other, run
 from tests.journey.stage import KEY, Stage
 
-NEXT = r"(?:now: [a-z' ]+; )?next: [a-z' ]+ at \d\d:\d\d(?: tomorrow)?"
+NEXT = r"(?:now: [a-z' ]+; )?next: [a-z' ]+ at \d\d:\d\d UTC(?: tomorrow)?"
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 NOBODY = "http://127.0.0.1:9"  # the model's address: without goals nobody asks there
