@@ -119,7 +119,7 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
     if not is_usable(runs.base):
         yield Problem(NO_EVIDENCE, no_base(runs.base), "ask owner")
     elif not runs.change.is_whole:
-        yield Problem(NO_EVIDENCE, f"the tests come to no end: {_reason(runs.change)}", "correct")
+        yield Problem(NO_EVIDENCE, f"the tests do not run: {_reason(runs.change)}", "correct")
     else:
         yield from _compared(told, runs, moved_tests(runs, told.places, renamed))
         yield from _odd_places(touched, runs, told.places)
@@ -160,7 +160,7 @@ def compared(runs: Runs) -> BeforeAndNow:
 
 
 def no_base(base: SuiteRun) -> str:
-    return f"the tests of the base come to no end, so nothing can be compared: {_reason(base)}"
+    return f"the tests do not run on the base: {_reason(base)}"
 
 
 # --- the change against its base -----------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def _old_tests(told: Announced, touched: Touched, runs: Runs) -> Iterator[Proble
         hidden = failing - bent
         yield from _split(OLD_FAILS, "passes only beside the new test files", hidden, told, told.adapted(hidden))
     elif not runs.restored.is_whole and expected(runs, told.places):
-        text = f"the tests as they were before the change come to no end on the new code: {_reason(runs.restored)}"
+        text = f"the tests as they were before the change do not run on the new code: {_reason(runs.restored)}"
         yield Problem(OLD_FAILS, text, "correct")
 
 
@@ -358,4 +358,6 @@ def _reason(run: SuiteRun) -> str:
     failing = [f"{failure.test} at {failure.where or 'an unknown place'}" for failure in run.failures]
     printed = "" if run.outcomes else run.output  # tests that ran may print traces of what they expect
     why = next(filter(None, map(cause, [*(one.text for one in run.failures), printed])), "")
-    return f"{reason} ({': '.join(filter(None, (named(failing), why)))})" if failing or why else reason
+    if why:  # the cause says more than how the runner ended
+        return ": ".join(filter(None, (named(failing), why)))
+    return f"{reason} ({named(failing)})" if failing else reason

@@ -13,7 +13,7 @@ from sisimpur.agents.qa.analysis.equivalence import is_same_code
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name, changes_tests_of, is_declared
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
-from sisimpur.agents.qa.evidence_rule import Runs, Texts, compared, gone, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, compared, gone, no_base, problems, proving
 from sisimpur.agents.qa.unheld.mutants import Mutant, unnoticed
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import MOST_FAILING, UNCHANGED, BeforeAndNow, Failure, FewTests, Outcome, SuiteRun
@@ -797,3 +797,13 @@ def test_written_tests_notice_three_faults_of_five(planted: int, missed: int, by
     if found:
         assert found.remedy == "correct" and "shop.py:0" in found.text
         assert unnoticed(faults, missed_by, ["ours.py"], ()) is not None, "others never make it worse"
+
+
+def test_a_base_that_does_not_run_is_told_by_its_cause_and_else_by_how_the_runner_ended() -> None:
+    begin = "the tests do not run on the base: "
+    missing = "E   ModuleNotFoundError: No module named 'freezegun'\n"
+    assert no_base(SuiteRun("crashed", 2, output=missing)).startswith(f"{begin}ModuleNotFoundError: No module named")
+    assert no_base(SuiteRun("crashed", 2)) == f"{begin}the runner ended with exit code 2, which does not fit its report"
+    failed = Failure("tests/test_a.py", "tests/test_a.py:1", missing)
+    told = no_base(SuiteRun("crashed", 2, failures=(failed,)))
+    assert told.startswith(f"{begin}tests/test_a.py at tests/test_a.py:1: ModuleNotFoundError: ") and "fit" not in told

@@ -111,7 +111,8 @@ PHRASES: dict[Cause, tuple[str, ...]] = {  # how a note begins; the first that f
     Cause.ENVIRONMENT: (
         r"crashed(: |$)",
         r"the meter refused: ",
-        r"the tests of (\S+ have no environment: |the base come to no end)",
+        r"the tests of (\S+ have no environment: |the base come to no end)",  # the latter in older books
+        r"the tests do not run on the base: ",
         r"the target cannot be laid out: ",
         r"the set-up of \S+ was ended \(",
         r"the tests were interrupted: ",

@@ -229,7 +229,7 @@ class _Look:
             self.left_out.append(f"tests: not looked at today: {problem}")
             return SuiteRun("not run", 0)
         if run.end not in USABLE:
-            self.left_out.append(f"tests: those of {self.eyes.main.name} come to no end ({run.end})")
+            self.left_out.append(f"tests: they do not run on {self.eyes.main.name} ({run.end})")
             return SuiteRun(run.end, run.code)
         return run
 
