@@ -58,7 +58,7 @@ export function Diff({ found, uncovered, task }: { found: ReturnType<typeof useF
   const wraps = useChoice("wrap") === "on";
   const isSplit = isWide && chosen !== "unified";
   const { files, commit, next, more, page } = found;
-  const shown = useGrowing(files.length, FILES_AT_ONCE);
+  const { shown } = useGrowing(files.length, FILES_AT_ONCE, null);
   if (page.error && !files.length) return <Trouble problem={page.error} />;
   if (!page.data && !files.length) return <Waiting />;
   return (

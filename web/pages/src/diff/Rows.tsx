@@ -10,6 +10,7 @@ import { isGutter, pressedIn } from "./lines";
 
 const SECTION = 50; // rows
 const AT_ONCE = 4; // sections that one frame adds
+const QUICKER = 12; // times as many go as come
 const ROW = 1.22; // rem: how high a row is that does not wrap
 const NONE: Comment[] = [];
 
@@ -23,11 +24,11 @@ interface Rowed {
   commit: string;
 }
 
-export function Rows({ path, rows, missed, isSplit, wraps, task, commit }: Rowed): ReactNode {
+export function Rows({ path, rows, missed, isSplit: wantsSplit, wraps, task, commit }: Rowed): ReactNode {
+  const { shown, kind: isSplit } = useGrowing(Math.ceil(rows.length / SECTION), AT_ONCE, wantsSplit);
   const missing = useMemo(() => new Set(missed), [missed]);
   const whole = useMemo(() => (isSplit ? cut(pairs(rows)) : cut(rows.map((one): [Row, null] => [one, null]))), [rows, isSplit]);
   const columns = useMemo(() => widest(rows) + (missed.length ? t("no.test.runs").length + 6 : 0), [rows, missed]);
-  const shown = useGrowing(whole.length, AT_ONCE, isSplit);
   const all = useComments(task);
   const [writing, setWriting] = useState<Comment | null>(null);
   const said = useMemo(() => all.filter((one) => one.path === path), [all, path]);
@@ -72,15 +73,17 @@ function among(said: Comment[], rows: Pair[]): Comment[] {
   return found.length ? found : NONE;
 }
 
-/** A few more with each frame, so that none takes long; of another kind, anew. */
-export function useGrowing(whole: number, step: number, kind: unknown = null): number {
-  const [{ shown, of }, setShown] = useState({ shown: step, of: kind });
-  const now = of === kind ? shown : step;
+/** A few more with each frame, so that none takes long. Those of another kind go first, also not all at once. */
+export function useGrowing<Kind>(whole: number, step: number, wanted: Kind): { shown: number; kind: Kind } {
+  const [now, setNow] = useState({ shown: step, kind: wanted });
+  const { shown, kind } = now;
   useEffect(() => {
-    if (now >= whole) return;
-    const next = requestAnimationFrame(() => setShown({ shown: now + step, of: kind }));
-    return () => cancelAnimationFrame(next);
-  }, [now, whole, step, kind]);
+    if (kind === wanted && shown >= whole) return;
+    const isLeft = kind !== wanted && shown > step;
+    const next = isLeft ? { shown: Math.max(step, shown - step * QUICKER), kind } : { shown: kind === wanted ? shown + step : step, kind: wanted };
+    const frame = requestAnimationFrame(() => setNow(next));
+    return () => cancelAnimationFrame(frame);
+  }, [shown, kind, whole, step, wanted]);
   return now;
 }
 
@@ -96,13 +99,13 @@ interface Sectioned {
 }
 
 const Section = memo(function Section({ rows, isShown, missing, isSplit, task, said, writing, write }: Sectioned): ReactNode {
-  if (!isShown) return <div className="section" style={{ height: `${rows.length * ROW}rem` }} />;
+  if (!isShown) return <div key="later" className="section" style={{ height: `${rows.length * ROW}rem` }} />;
   const below = (pair: Pair): ReactNode => {
     if (writing && isAt(writing, pair)) return <Writing key={`${writing.side} ${writing.line}`} task={task} at={writing} change={(text) => write({ ...writing, text })} end={() => write(null)} />;
     return said.filter((one) => isAt(one, pair)).map((one) => <Said key={`${one.side} ${one.line}`} task={task} one={one} change={() => write(one)} />);
   };
   return (
-    <div className="section" style={{ containIntrinsicHeight: `auto ${rows.length * ROW}rem` }}>
+    <div key={isSplit ? "split" : "unified"} className="section" style={{ containIntrinsicHeight: `auto ${rows.length * ROW}rem` }}>
       {rows.map((pair, at) => (
         <Fragment key={at}>
           {isSplit && pair[0]?.kind !== "hunk" ? (
@@ -124,7 +127,7 @@ const Section = memo(function Section({ rows, isShown, missing, isSplit, task, s
 function isSame(one: Sectioned, other: Sectioned): boolean {
   const isAlike = one.isShown === other.isShown && one.isSplit === other.isSplit && one.task === other.task && one.missing === other.missing;
   if (!isAlike || one.said !== other.said || one.writing !== other.writing || one.rows.length !== other.rows.length) return false;
-  return one.rows.every(([left, right], at) => left === other.rows[at]?.[0] && right === other.rows[at]?.[1]);
+  return one.rows === other.rows || one.rows.every(([left, right], at) => left === other.rows[at]?.[0] && right === other.rows[at]?.[1]);
 }
 
 const SIGNS = { plus: "+", minus: "−", same: " ", hunk: "" } as const;
