@@ -138,6 +138,7 @@ ADAPTERS = (
 )
 ADAPTER_MODULES = {
     "agents/orchestrator/reports/drawn/canvas.py",
+    "agents/orchestrator/reports/drawn/pdf.py",
     "agents/orchestrator/upkeep/package_index.py",
 }
 

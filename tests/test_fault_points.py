@@ -216,6 +216,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/repo/mirror:Mirror.differing": "looks; its index lies in a mirror that ends with the look",
     "shared/repo/submodules": "only fetches into its own mirrors; what a kill cut off is fetched again",
     "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
+    "agents/orchestrator/reports/drawn/pdf": "writes and prints in a folder of its own, which goes with it",
     "agents/devops/drivers/kept_box": "BoxDriver passes deploy.stopped and deploy.started; its lock finds it",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
     "agents/devops/docker/docker_engine:build": (

@@ -1,1 +1,1 @@
-"""What the record tells: what was done for a goal, and how well it goes. Nothing is changed."""
+"""What the record tells: what was done for a goal, and how well it goes. Nothing is changed; `--pdf` adds a file."""

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from sisimpur.cli.terminal.arguments import DONE, Arguments
+from sisimpur.cli.terminal.paper import print_paper
 from sisimpur.cli.terminal.printing import command, plain, print_json, print_line
 from sisimpur.cli.wiring.records import open_records, require_home
 from sisimpur.shared.model.errors import Misconfigured
@@ -17,11 +18,16 @@ BULLET = 2  # columns
 
 
 def report(arguments: Arguments) -> int:
-    """Print the newest page, or that of a day. `--json`: an object with `day`, `file` and `text`, as it is written."""
+    """Print the newest page, or that of a day. `--json`: an object with `day`, `file` and `text`, as it is written.
+
+    `--pdf`: it becomes a file, and its name is printed.
+    """
     home = Home(arguments.home)
     require_home(home, looking=True)
     day = _day(arguments, home)
     file = home.reports / f"{day}.md"
+    if arguments.pdf:
+        return print_paper(file)
     text = read_text(file)
     if arguments.json:
         return print_json({"day": day, "file": str(file), "text": text})

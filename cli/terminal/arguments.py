@@ -73,6 +73,8 @@ class Arguments:
     verify: str = ""
     head: str = ""
     day: str = ""
+    pdf: bool = False
+    note: str = ""
     about: str = ""
     run: str = field(default="", compare=False)
     chosen: str = field(default="--home", compare=False)

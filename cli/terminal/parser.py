@@ -131,7 +131,15 @@ def _views(commands: CommandLine) -> None:
     prs.add_argument("--all", action="store_true", help="every one there ever was; --json lists them, too")
     report = views(LOOKING, "report", "record.report:report", "show the newest report, or a day's", "report yesterday")
     report.add_argument("day", nargs="?", metavar="DAY", help="2026-11-22, yesterday or today (default: the newest)")
-    views(LOOKING, "research", "views.memory:research", "list what was looked up on the web, and where its notes are")
+    report.add_argument("--pdf", action="store_true", help="write it as a PDF beside its file (needs chromium)")
+    research = views(
+        LOOKING,
+        "research",
+        "views.memory:research",
+        "list what was looked up on the web, and where its notes are",
+        "research --pdf 1f3a",
+    )
+    research.add_argument("--pdf", dest="note", metavar="ID", help="write a note as a PDF; ID: how its name ends")
     views(
         LOOKING,
         "roadmap",

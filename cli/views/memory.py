@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from sisimpur.agents.orchestrator.memory.learning import write_files
 from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, Lesson, heading
 from sisimpur.agents.orchestrator.planning.researching import MOST_TRIES, note_path
 from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.paper import print_paper
 from sisimpur.cli.terminal.printing import on_screen, plain, print_groups, print_json
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
@@ -63,12 +65,22 @@ def research(arguments: Arguments) -> int:
     with open_records(arguments.home, looking=True) as records:
         rows = research_rows(records)
         ideas = _ideas(records)
+    if arguments.note:
+        return print_paper(Path(arguments.home) / _note(rows, arguments.note))
     if arguments.json:
         return print_json(rows)
     print_groups("looked up", (list(_looked_up(row)) for row in rows))
     if not rows:
         print(f"nothing was looked up yet; {ideas}")
     return 0
+
+
+def _note(rows: list[dict[str, Any]], id_: str) -> str:
+    """The file of the one note whose name ends so. Misconfigured: there is none, or there are several."""
+    found = [row["note"] for row in rows if row["note"] and row["note"].removesuffix(".md").endswith(id_)]
+    if len(found) != 1:
+        raise Misconfigured(f"{len(found) or 'no'} notes have a name that ends with {plain(id_)}; see: research")
+    return str(found[0])
 
 
 def research_rows(records: Records) -> list[dict[str, Any]]:

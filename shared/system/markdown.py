@@ -7,7 +7,8 @@ HTML comments are the owner's way to hide something: they are not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
@@ -32,6 +33,20 @@ def outline(text: str) -> tuple[MarkdownLine, ...]:
     parser.disable("reference")  # `[x]: done` is a checkbox here, not the address of a link
     parser.core.ruler.disable(["inline", "text_join"])  # words stay as they are
     return tuple(_lines(parser.parse(text + "\n")))  # so that every line has its end
+
+
+def as_html(text: str, pictures: Mapping[str, bytes]) -> str:
+    """The body of a page. No tag of the text's own is one, and it fetches nothing: a picture is one of `pictures`, PNG
+    files by what the text calls them, or its words.
+    """
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING, "html": False}).enable("table")
+    tokens = parser.parse(text)
+    for token in (child for one in tokens for child in one.children or () if child.type == "image"):
+        if png := pictures.get(str(token.attrs["src"])):
+            token.attrs["src"] = f"data:image/png;base64,{b64encode(png).decode()}"
+        else:
+            token.type, token.tag = "text", ""
+    return str(parser.renderer.render(tokens, parser.options, {}))
 
 
 def _lines(tokens: list[Token]) -> Iterator[MarkdownLine]:
