@@ -20,6 +20,8 @@ from sisimpur.shared.money.savings import LedgerSavings
 from sisimpur.shared.system.log import Log
 from sisimpur.shared.system.outgoing import Outgoing
 
+COLLECTED = re.compile(r"(?:[\w.-]+/)*(?:test_[\w-]*|[\w-]*_test)\.py(?:::\S+)?")
+
 
 @dataclass(frozen=True)
 class TeamParts:
@@ -58,5 +60,14 @@ class Roles:
 
 
 def named_files(commands: str) -> tuple[str, ...]:
-    """Return the files that the owner's commands name: who changes one changes what is run."""
-    return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", commands))
+    """Return the files that the owner's commands name: who changes one changes what is run.
+
+    Tests that pytest is told to collect are judged as all others are: nothing runs them by itself.
+    """
+    named = (word for command in re.split(r"&&|[;|&\n]+", commands) for word in _not_collected(command.split()))
+    return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", " ".join(named)))
+
+
+def _not_collected(command: list[str]) -> list[str]:
+    begins = next((place for place, word in enumerate(command) if word in ("pytest", "py.test")), len(command))
+    return command[:begins] + [one for one in command[begins:] if not COLLECTED.fullmatch(one)]
