@@ -627,6 +627,31 @@ def test_of_one_long_file_many_definitions_are_told_where_few_goals_ask(goals: i
     assert ("are answered" in text) is (goals * 9 > MOST_ASKS)
 
 
+@pytest.mark.parametrize(
+    ("goal", "seen"),
+    [
+        ("`beet modify -a artists=x` breaks the names", ["def modify_items(lib):", "def modify_parse_args(args):"]),
+        ("`./run modify` breaks the names", ["def modify_items(lib):", "def modify_parse_args(args):"]),
+        ("`beet find-twins --count` says nothing", ["def twins(lib):"]),
+        ("`beet` breaks the names of `artists`", []),
+    ],
+)
+def test_a_command_line_names_what_does_it(goal: str, seen: list[str]) -> None:
+    """beets: `beet modify` and `beet duplicates` named nothing, and plug-ins that speak of artists took the room."""
+    noise = "".join(
+        f"def names_of_artists_{n}(artists):\n    return [x.names for x in artists]\n\n\n" for n in range(90)
+    )
+    modify = "def modify_items(lib):\n    return lib\n\n\n", "def modify_parse_args(args):\n    return args\n\n\n"
+    texts = {
+        "ui/acts.py": f"{noise}{modify[0]}{noise}{modify[1]}{noise}",
+        "plug/find_twins.py": f"{FILLER}def twins(lib):\n    return 1\n",
+        **{f"plug/part_{n}.py": f"{noise}{ENGINE}" for n in range(3)},
+    }
+    shown = known(goal, texts=texts)
+    made = ["def modify_items(lib):", "def modify_parse_args(args):", "def twins(lib):"]
+    assert [one for one in made if one in shown] == seen
+
+
 # --- the bench -----------------------------------------------------------------------------------------------
 
 

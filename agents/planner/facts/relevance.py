@@ -195,6 +195,7 @@ ROUTE = re.compile(r"(?<![\w.<])/[\w@+.-]+(?:/[\w@+.-]*)*")
 PATH = re.compile(r"(?<![\w.])\.[a-z]\w+|[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+file\b")
 FOLDER = re.compile(r"[\w@.-]+/(?![\w@])")
 CAPITALS = re.compile(r"\b[A-Z]{4,}\b")
+COMMAND = re.compile(r"`[\w./-]+ ([a-z][\w-]*)[^`\n]*`")  # `beet modify -a …`: the second word is what is done
 LONG_WORD = re.compile(r"\b\w{12,}\b")
 DOTTED = re.compile(r"\b\w+(?:\.\w+)+")
 KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (  # words, and the files that one opens when they are said
@@ -254,7 +255,8 @@ def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
         worth[path] = worth.get(path, 0.0) + MEANT * value * TELLS[kind(path)]
     literal = tuple(dict.fromkeys(literals(text)))
     told = {*_of_kind(text, index), *_holding(text, index), *_saying(literal, index), *_called_so(telling, index)}
-    said = {*named, *_defining(text, index)}
+    doing = dict(_doing(text, index))
+    said = {*named, *_defining(text, index), *(path for paths in doing.values() for path in paths)}
     for path in {*said, *told}:
         worth[path] = worth.get(path, 0.0) + (1.0 if path in said else 0.5)
     for hop in range(HOPS):
@@ -262,7 +264,7 @@ def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     least = LEAST * max(worth.values(), default=0.0)
     kept = {path: value for path, value in worth.items() if value >= least and path in index.files}
     names = frozenset(word for word in re.findall(r"\w+", text) if len(word) > 2 and word.lower() not in COMMON)
-    called = frozenset(name for name in names if is_a_name(name, text))
+    called = frozenset(name for name in names if is_a_name(name, text)) | doing.keys()
     return Relevance(named, kept, telling, names, meant, literal, called)
 
 
@@ -292,7 +294,7 @@ def named_in(text: str, index: CodeIndex) -> Iterator[str]:
         yield from _of_module(dotted, index)[:2]
     for word in dict.fromkeys(CAPITALS.findall(text)):
         yield from (path for path in index.paths if splitext(basename(path))[0] == word and "/" not in path)
-    for word in dict.fromkeys(LONG_WORD.findall(text)):  # `sendallreports`: a command or a job is called so
+    for word in dict.fromkeys((*LONG_WORD.findall(text), *_commands(text))):  # `sendallreports`: a job is called so
         called = [path for path in index.files if _module_name(path) == word and kind(path) == "code"]
         yield from called if len(called) <= NAMED_DEFINERS else ()
 
@@ -303,6 +305,23 @@ def _defining(text: str, index: CodeIndex) -> Iterator[str]:
         if is_a_name(word, text):
             product = [path for path in index.definers.get(word, ()) if kind(path) == "code"]
             yield from product if len(product) <= NAMED_DEFINERS else ()
+
+
+def _commands(text: str) -> Sequence[str]:
+    """The words of command lines that say what is done: `modify` of `beet modify -a artists=x`."""
+    return list(dict.fromkeys(word.replace("-", "_") for word in COMMAND.findall(text)))
+
+
+def _doing(text: str, index: CodeIndex) -> Iterator[tuple[str, Sequence[str]]]:
+    """Names of the product that begin with the word of a command, as `modify_items`, and the few files of each."""
+    for word in _commands(text):
+        found = {
+            name: [path for path in paths if kind(path) == "code"]
+            for name, paths in index.definers.items()
+            if name == word or name.startswith(f"{word}_")
+        }
+        if len({path for paths in found.values() for path in paths}) <= FEW_FILES:
+            yield from ((name, paths) for name, paths in found.items() if paths)
 
 
 def _of_module(dotted: str, index: CodeIndex) -> Sequence[str]:
