@@ -115,7 +115,7 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     """The order is for the coding engine: it creates one file and edits none, or corrects what shows nothing."""
     asked = rules(evidence.needing("write tests"))
     again = tuple(sorted(site.own) or sorted(site.brought)[:MOST_SAMPLES] if site.own or UNSHOWN in asked else ())
-    only = () if again else _only(evidence.command, site.paths)
+    only = () if again else _only(evidence.command, site.paths, _named(task, site.paths))
     tested = _tested(branch.changed, evidence, site)
     definition, paths = _definition(tested, evidence, site), {*site.paths, *site.planned}
     new = () if again or only else (new_file(tested, definition, paths, evidence.command),)
@@ -248,11 +248,12 @@ def _shown(diff: str) -> str:
     return told[:MOST_DIFF] + cut if told else "only new files, which come along"
 
 
-def _only(command: str, paths: Collection[str]) -> tuple[str, ...]:
-    """The file of tests that a command names, if it names no folder: it runs nothing else."""
+def _only(command: str, paths: Collection[str], meant: Collection[str] = ()) -> tuple[str, ...]:
+    """The file of tests that a command names, of several one that is `meant`; empty: it runs others, too."""
     words = command.replace("'", " ").replace('"', " ").split()
     named = [one for word in words for one in (word.partition("::")[0], f"{word.replace('.', '/')}.py") if one in paths]
-    return tuple(named[-1:]) if named and holds_tests(named[-1]) else ()
+    tests = [one for one in named if holds_tests(one)] if named and holds_tests(named[-1]) else []
+    return tuple(([one for one in tests if one in meant] or tests)[-1:])
 
 
 # --- where its tests are -------------------------------------------------------------------------------------

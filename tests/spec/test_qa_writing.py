@@ -232,6 +232,24 @@ def test_the_new_file_lies_where_the_package_keeps_its_tests_and_is_named_by_wha
     assert new_file(tested, "Total", paths, command) == path
 
 
+@pytest.mark.parametrize(
+    ("files", "words", "path"),
+    [
+        (("tests/test_a.py",), "", "tests/test_a.py"),
+        ((), "As tests/test_a.py says.", "tests/test_a.py"),
+        ((), "", "tests/test_b.py"),
+        (("shop/prices.py",), "", "tests/test_b.py"),
+    ],
+)
+def test_where_a_command_names_files_alone_tests_go_into_the_one_that_the_task_names(
+    files: tuple[str, ...], words: str, path: str
+) -> None:
+    """beets: tests for moving songs were ordered in test_importfeeds.py, the last of the command."""
+    task = replace(TASK, files=files, description=words)
+    evidence = replace(EVIDENCE, command="python -m pytest tests/test_a.py tests/test_b.py")
+    assert order(task, BRANCH, evidence, site()).files == (path,)
+
+
 def test_the_samples_lie_beside_the_new_file() -> None:
     assert samples_of("tests/test_x.py", TREE) == ["tests/test_a.py", "tests/test_b.py"]
     assert samples_of("shop/test_x.py", ("shop/tests.py", *TREE))[0] == "shop/tests.py"
