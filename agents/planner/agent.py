@@ -29,6 +29,7 @@ from sisimpur.shared.model.text import few, one_line
 from sisimpur.shared.model.work import (
     Goal,
     GoalWord,
+    Guard,
     Measure,
     MeasureKind,
     PlanAnswer,
@@ -79,8 +80,8 @@ class Planner:
         """
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
-        texts = ["\n".join((goal.title, *goal.details)) for goal in order.goals]
-        facts = self.analyzer.grouped(source, texts, order.environment, order.patterns)
+        texts = [_work(goal, order) for goal in order.goals]
+        facts = self.analyzer.grouped(source, texts, order.environment, order.guarded())
         groups = [tuple(order.goals[place] for place in group.places) for group in facts.groups]
         answer, parked = PlanAnswer(), parking(order, source.files())
         for number, goals in enumerate(groups[:MOST_GROUPS]):
@@ -150,7 +151,7 @@ class Planner:
             "planner/plan",
             general=quoted(known.general, "repository"),
             allow=_block(order.allow, "patterns"),
-            guards=_block((f"{', '.join(guard.patterns)}: {guard.note}" for guard in order.guards), "guards"),
+            guards=_block(map(_guard, order.guards), "guards"),
             parking=_titled("Files that wait for the owner", known.parking, "parking"),
             notes=_block((note.text for note in order.notes), "notes"),
             open_tasks=_block((_open(task, unnamed) for task in order.open_tasks), "tasks"),
@@ -196,6 +197,19 @@ def _told(sources: AskSources, reply: PlanReply) -> str:
     """What the model asked to see; it is told that it cannot ask again."""
     told = quoted(asking.told(sources, reply.asks), "asked")
     return f"# What you asked to see\n\n{told}\n\nNow answer completely, with `asks` empty: you cannot ask again."
+
+
+def _work(goal: Goal, order: PlanOrder) -> str:
+    """Its words without those that set something apart: what no task of it may touch takes no room."""
+    text = "\n".join((goal.title, *goal.details))
+    for guard in order.guards:
+        text = text.replace(guard.note, "") if guard.goal_id == goal.id else text
+    return text
+
+
+def _guard(guard: Guard) -> str:
+    whose = f" (tasks of {guard.goal_id} only)" if guard.goal_id else ""
+    return f"{', '.join(guard.patterns)}{whose}: {guard.note}"
 
 
 def _text(goal: Goal) -> str:

@@ -123,7 +123,7 @@ def _bad_paths(place: int, tasks: Sequence[Draft], order: PlanOrder, tree: Tree)
     if len(set(paths)) < len(paths):
         yield "it names a file twice"
     for path in paths[: MAX_FILES + 1]:
-        if reason := _forbidden(path, order):
+        if reason := _forbidden(path, order, draft.goal_id):
             yield reason
         elif path in made:
             continue
@@ -136,12 +136,13 @@ def _bad_paths(place: int, tasks: Sequence[Draft], order: PlanOrder, tree: Tree)
             yield reason
 
 
-def _forbidden(path: str, order: PlanOrder) -> str | None:
+def _forbidden(path: str, order: PlanOrder, goal_id: str) -> str | None:
     if not is_plain_path(path) or len(path) > LONGEST_PATH:
         return f"{one_line(path, 60)!r} is no path inside the repository"
     for guard in order.guards:
-        if pattern := matches(path, guard.patterns):
-            return f'{path} must not be touched ({pattern}): the owner\'s note says "{one_line(guard.note, 200)}"'
+        if guard.goal_id in ("", goal_id) and (pattern := matches(path, guard.patterns)):
+            whose = "goal" if guard.goal_id else "note"
+            return f'{path} must not be touched ({pattern}): the owner\'s {whose} says "{one_line(guard.note, 200)}"'
     if not permits(path, order.allow):
         return f"{path} lies outside of what tasks may touch ({', '.join(order.allow)})"
     return None
@@ -204,7 +205,7 @@ def parking(order: PlanOrder, paths: Iterable[str]) -> tuple[str, ...]:
     """A line for each kind of file that makes a task wait for the owner, with those that are there."""
     found: dict[str, list[str]] = {}
     for path in sorted(paths, key=lambda path: (path.count("/"), path)):
-        if permits(path, order.allow) and not matches(path, order.patterns):
+        if permits(path, order.allow) and not matches(path, order.guarded()):
             found.setdefault(why_owner(path, order.protected), []).append(path)
     found.pop("", None)
     return tuple(f"{kind}: {few(same, MOST_PARKING)}" for kind, same in sorted(found.items()))

@@ -261,7 +261,7 @@ def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Pla
         acceptance=criteria(draft.acceptance),
         difficulty=draft.difficulty,
         depends_on=tuple(needs),
-        guards=order.patterns,
+        guards=order.guarded(draft.goal_id),
         after=tuple(id_ for id_ in dict.fromkeys(before) if id_ not in needs),
         kind=draft.kind,
         changes_tests=tuple(filter(None, (one_line(test, LONGEST_TEST) for test in draft.changes_tests)))[:MAX_TESTS],

@@ -13,6 +13,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import Milestone, Pace, Roadma
 from sisimpur.agents.orchestrator.roadmap.roadmap_text import day_words, state_words
 from sisimpur.agents.orchestrator.vision.goal_ids import doubles, same_again
 from sisimpur.agents.orchestrator.vision.issue_goals import is_from_issue, own_change, own_words, with_issues
+from sisimpur.agents.orchestrator.vision.named_paths import goal_guards
 from sisimpur.agents.orchestrator.vision.reading import Unread, VisionReading, interpreted, standing, unread
 from sisimpur.agents.orchestrator.vision.told_guards import holding, lost, wish
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_unseen
@@ -92,7 +93,10 @@ def vision_facts(records: Records, text: str, files: Sequence[str] = ()) -> dict
         "ideas": _lines(vision.ideas),
         "notes": _lines(vision.notes),
         "prose": _lines(vision.unread),
-        "guards": [{"note": guard.note, "patterns": list(guard.patterns)} for guard in found.guards],
+        "guards": [
+            {"note": guard.note, "patterns": list(guard.patterns)}
+            for guard in (*found.guards, *goal_guards(vision.goals, files))
+        ],
         "lost_guards": list(lost(found.guards, held)),
         "wishes": _lines(found.wishes),
         "questions": [{"goal": one.goal_id, "text": one.text, "evidence": one.evidence} for one in found.questions],

@@ -42,6 +42,7 @@ from sisimpur.agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, U
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
 from sisimpur.agents.orchestrator.vision.told_guards import unseen
 from sisimpur.agents.orchestrator.workers import BackgroundDeploys, WorkerPool
+from sisimpur.agents.qa.survey.roots import in_words
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
@@ -240,7 +241,7 @@ class Assembly:
     def _environment(self, commit: str) -> tuple[str, ...]:
         found, target = survey_at(self._code.mirror, commit, asked=roots_of(self._target)), self._target
         base = self._records.gates.newest_base()
-        return environment_lines(target.setup or found.setup, found.test(target.test), base)
+        return environment_lines(in_words(target.setup or found.setup), found.test(target.test), base)
 
     @cached_property
     def _proposals(self) -> Proposals:

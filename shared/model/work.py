@@ -193,6 +193,7 @@ class Guard:
     patterns: tuple[str, ...]
     unseen: str = ""  # YYYY-MM-DD: only a model found it on that day, and the owner has not seen it yet
     is_read: bool = True  # a model has been asked about its note, too
+    goal_id: str = ""  # of whose tasks alone it holds; empty: of all
 
 
 @dataclass(frozen=True)
@@ -259,10 +260,9 @@ class PlanOrder:
     figures: tuple[str, ...] = ()  # measured of these goals, one line each
     stuck: tuple[str, ...] = ()  # open tasks that wait, on what and since when, one line each
 
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """All guarded patterns."""
-        return tuple(dict.fromkeys(pattern for guard in self.guards for pattern in guard.patterns))
+    def guarded(self, goal_id: str = "") -> tuple[str, ...]:
+        """Patterns that hold for all tasks, and for those of this goal."""
+        return tuple(dict.fromkeys(p for one in self.guards if one.goal_id in ("", goal_id) for p in one.patterns))
 
 
 @dataclass(frozen=True)

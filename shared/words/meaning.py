@@ -57,6 +57,12 @@ HANDS_OFF = re.compile(
     r"in ruhe lassen|unangetastet|haat dio na|hat dio na|dhorben na)\b|হাত (?:দি|দে)|ধরবেন না|বদলা\w* না|স্পর্শ",
     re.IGNORECASE,
 )
+# What a goal sets apart from its own work. Rather too few words: "must not delete x" may be what it asks for.
+APART = re.compile(
+    r"\b(?:don'?t|do not|never|without|must not|mustn'?t)\b\W+(?:\w+\W+){0,2}?touch(?:ing)?\b"
+    r"|\b(?:hands off|off[- ]limits)\b|\bleave\b.*\balone\b|হাত (?:দি|দে)|ধরবেন না|স্পর্শ",
+    re.IGNORECASE,
+)
 GOES_ON = re.compile(r"\bkeeps? (?:on )?(?:working|running|passing|supporting|compiling|building)\b", re.IGNORECASE)
 APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʹ′＇`´", "'"))
 UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
@@ -118,6 +124,13 @@ def says_no(text: str) -> bool:
 def forbids_change(text: str) -> bool:
     """Words that forbid to change something that is named beside them."""
     return HANDS_OFF.search(_plain(text)) is not None
+
+
+def forbidden_part(text: str) -> str:
+    """Of a goal's sentence that sets something apart ("don't touch x"): the words that name it; empty: none does."""
+    found = APART.search(_plain(text))
+    is_before = found and not found[0].casefold().endswith(("touch", "touching", "off"))
+    return text if is_before else _plain(text)[found.start() :] if found else ""
 
 
 def reads_as_english(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.plan_approval import unapproved
@@ -16,11 +16,12 @@ from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.agents.orchestrator.vision.named_paths import goal_guards
 from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, TeamError
 from sisimpur.shared.model.lifecycle import OPEN, State, worded, wording
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted, one_line
-from sisimpur.shared.model.work import DailyPlan, Goal, GoalWord, PlanAnswer, PlanOrder, Question, Run, TaskSpec
+from sisimpur.shared.model.work import DailyPlan, Goal, GoalWord, Guard, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
@@ -208,7 +209,8 @@ class _DayPlanning:
         self, commit: str, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, branch: str
     ) -> None:
         of, day = self.of, self.day
-        order = self._order(goals, free)
+        files = [entry.path for entry in of.branches.mirror.tree(commit)]
+        order = self._order(goals, free, goal_guards(goals, files))
         lessons = of.recall.for_planner(goals, f"plan-{day}", order.first_number)
         known = of.environment(commit) + of.recall.facts()
         with of.runs.unlocked("planner", day=day) as run:
@@ -247,14 +249,14 @@ class _DayPlanning:
         plan = merged(before, replace(plan, held=tuple(self.held)))
         self._plans.keep_plan(plan, wordings(self.accepted.vision))
 
-    def _order(self, goals: Goals, free: int) -> PlanOrder:
+    def _order(self, goals: Goals, free: int, own: Iterable[Guard]) -> PlanOrder:
         words = self.of.books.goals.words.of([goal.id for goal in goals])
         return PlanOrder(
             goals=tuple(map(self._with_answers, goals)),
             capacity=free,
             first_number=self.of.books.first_number(self.day),
             open_tasks=self.of.books.open_tasks(),
-            guards=self.accepted.guards,
+            guards=(*self.accepted.guards, *own),
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
             protected=self.of.rules.protected,

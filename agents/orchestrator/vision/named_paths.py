@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import Literal
 
 from sisimpur.shared.model.scope import folded, is_plain_path, matches
-from sisimpur.shared.model.work import Remark
-from sisimpur.shared.words.meaning import forbids_change, meanings, says_how_it_works, says_no
+from sisimpur.shared.model.work import Goal, Guard, Remark
+from sisimpur.shared.words.meaning import forbidden_part, forbids_change, meanings, says_how_it_works, says_no
 
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|[“„«]([^”“»]+)[”“»]|(?<!\w)'([^']+)'(?!\w)")
@@ -230,6 +230,20 @@ def fates(
     forbidding = [sentence for sentence in silent if is_guard_line or says_no(sentence)]
     spoken = (forbidding or silent)[:1] if by_model else []
     return [_fate(sentence, found, sentence in spoken, is_guard_line) for sentence, found in known.items()]
+
+
+def goal_guards(goals: Iterable[Goal], files: Sequence[str]) -> Iterator[Guard]:
+    """What a goal itself says must not be touched: it holds for the tasks of this goal, and for no other.
+
+    Of an English sentence what stands behind "don't touch" counts: before it stands what is to be changed.
+    """
+    target = TargetPaths(tuple(files))
+    for goal in (one for one in goals if not one.proposed_by):
+        for sentence in (one for text in (goal.title, *goal.details) for one in sentences(text)):
+            said = forbidden_part(sentence)
+            patterns = covering(named(said, target, forbids=True).patterns, files) if said else ()
+            if patterns:
+                yield Guard(sentence, patterns, goal_id=goal.id)
 
 
 def _named(sentence: str, target: TargetPaths, is_guard_line: bool) -> NamedPaths:

@@ -1,0 +1,47 @@
+"""What a goal sets apart from its own work is guarded in its tasks, and in no other's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sisimpur.agents.orchestrator.vision.named_paths import goal_guards
+from sisimpur.agents.planner.plan_rules import faults
+from sisimpur.agents.planner.task_spec import PlanReply
+from sisimpur.shared.model.work import Goal, Guard, Priority
+from tests.spec.test_plan_rules import ORDER, TREE, draft, plan
+
+FILES = ("app/db/models.py", "app/views.py", "alembic/env.py", "billing/pay.py", "README.md")
+
+
+@pytest.mark.parametrize(
+    ("said", "patterns"),
+    [
+        ("Refuse such a name. Don't touch the database for it (app/db, alembic).", ("app/db", "alembic/")),
+        ("Speed up app/views.py without touching billing/pay.py", ("billing/pay.py",)),
+        ("Mend app/views.py, but hands off billing/", ("billing/",)),
+        ("app/views.py ঠিক করো। billing/pay.py-তে হাত দেবে না।", ("billing/pay.py",)),
+        ("Leave billing/pay.py alone", ("billing/pay.py",)),
+        ("Nobody may delete what billing/pay.py has booked", ()),
+        ("billing/pay.py never rounds", ()),
+        ("Don't touch what is booked", ()),
+    ],
+)
+def test_what_a_goal_says_not_to_touch_is_guarded_in_its_own_tasks(said: str, patterns: tuple[str, ...]) -> None:
+    goal = Goal("g-1", said, (), Priority.HIGH)
+    found = list(goal_guards([goal], FILES))
+    assert tuple(pattern for guard in found for pattern in guard.patterns) == patterns
+    assert all(guard.goal_id == "g-1" and guard.note in said for guard in found)
+    assert not list(goal_guards([replace(goal, proposed_by="somebody")], FILES)), "strangers guard nothing"
+    assert len(list(goal_guards([replace(goal, title="Do it", details=(said,))], FILES))) == len(found)
+
+
+def test_a_task_of_that_goal_may_not_and_another_may() -> None:
+    order = replace(ORDER, guards=(*ORDER.guards, Guard("Don't touch app/urls.py", ("app/urls.py",), goal_id="g-1")))
+    own, other = draft("a", "g-1", files=["app/urls.py"]), draft("b", "g-2", files=["app/urls.py"])
+    (fault,) = faults(PlanReply([], [own]), order, TREE)[0]
+    assert "app/urls.py must not be touched (app/urls.py): the owner's goal says" in fault
+    assert not faults(PlanReply([], [other]), order, TREE)
+    made = {task.goal_id: task.guards for task in plan(draft("a", "g-1"), other, order=order).tasks}
+    assert made == {"g-1": ("hooks/**", "app/urls.py"), "g-2": ("hooks/**",)}
