@@ -205,6 +205,15 @@ def test_the_evaluator_is_shown_no_file_of_keys_whoever_names_it() -> None:
     assert "x = 1" in shown and "KEY=abc" not in shown
 
 
+def test_of_what_tasks_only_read_the_evaluator_sees_the_part_that_is_named() -> None:
+    text = "".join(f"def part_{n}():\n" + "    x = 1\n" * 20 + "\n\n" for n in range(40))
+    work = GoalWork(Goal("g-1", "Do it"), [TaskSpec("t", "As `part_7` does", "d", context=("b.py",))], [], [])
+    shown = shown_at_the_end(work, Whole({"b.py": text}))
+    assert "def part_7():\n    x = 1" in shown and "def part_30():\n    x = 1" not in shown
+    changed = GoalWork(Goal("g-1", "Do it"), [TaskSpec("t", "As `part_7` does", "d", files=("b.py",))], [], [])
+    assert "def part_30():\n    x = 1" in shown_at_the_end(changed, Whole({"b.py": text}))
+
+
 def test_the_evaluator_is_shown_no_change_of_a_file_of_keys() -> None:
     class Changed(Whole):
         def diff(self, old: str, new: str, limit: int = 0) -> bytes:

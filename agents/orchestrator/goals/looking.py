@@ -252,7 +252,7 @@ def _to_measure(known: GoalEnds, standing: GoalStanding) -> bool:
 
 MAX_CHANGES = 24_000  # characters of all differences
 MAX_FILES = 24_000  # of all files
-LARGEST_FILE = 10_000  # of one of them
+LARGEST_FILE, LARGEST_READ = 10_000, 3_000  # of one of them; of one that tasks only read
 MAX_BLOCK = 8_000  # of any other block
 OF_A_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 NAMED = re.compile(r"[\w-][\w./-]*")
@@ -364,6 +364,7 @@ def _files(
     """
     there = {entry.path for entry in tree.tree(commit) if not usually_holds_keys(entry.path)}
     said = "\n".join((work.goal.title, *work.goal.details))
+    own = {*NAMED.findall(said), *(path for task in work.tasks for path in (*task.files, *task.new_files))}
     named = [*NAMED.findall(said), *(path for task in work.tasks for path in (*task.files, *task.context))]
     texts = {path: _text(tree, commit, path) for path in dict.fromkeys(named) if path in there}
     words = "\n".join((said, *map(_task, work.tasks), *changed_lines(patch)))
@@ -372,7 +373,8 @@ def _files(
     known = [path for path in texts if is_seen(path)]
     shown += [f"{path} ({len(lines_of(texts.pop(path)))} lines): as it was at the last look" for path in known]
     for path, text in sorted(texts.items(), key=lambda one: (is_test_file(one[0]), len(one[1]), one[0])):
-        part = view(path, text, words, LARGEST_FILE, LARGEST_FILE) or text
+        most = LARGEST_FILE if path in own else LARGEST_READ
+        part = view(path, text, words, most, most) or text
         part = _cut(part, min(2 * LARGEST_FILE, room))
         shown.append(f"{path} ({len(lines_of(text))} lines):\n{quoted(part, 'file')}")
         room -= len(part)
