@@ -246,11 +246,12 @@ class Relevance:
 def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     named = tuple(dict.fromkeys(named_in(text, index)))[:NAMED_FILES]
     named = tuple(sorted(named, key=lambda path: index.files[path].size if path in index.files else 0))
-    telling = frozenset(word for word in telling_words(text))
+    plain = _without_folders(text, index)
+    telling = frozenset(word for word in telling_words(plain))
     own = {path: index.score(file, telling) * TELLS[kind(path)] for path, file in index.files.items()}
     top = max(own.values(), default=0.0) or 1.0
     worth = {path: value / top for path, value in own.items() if value > 0}
-    meant = meanings.meant(text)
+    meant = meanings.meant(plain)
     for path, value in _best(meant).items():
         worth[path] = worth.get(path, 0.0) + MEANT * value * TELLS[kind(path)]
     literal = tuple(dict.fromkeys(literals(text)))
@@ -266,6 +267,11 @@ def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     names = frozenset(word for word in re.findall(r"\w+", text) if len(word) > 2 and word.lower() not in COMMON)
     called = frozenset(name for name in names if is_a_name(name, text)) | doing.keys()
     return Relevance(named, kept, telling, names, meant, literal, called)
+
+
+def _without_folders(text: str, index: CodeIndex) -> str:
+    """Files that it names by their paths, by their own names: words of the folders speak of all that lies there."""
+    return PATH.sub(lambda said: basename(said[0]) if index.at_end(said[0].strip("/")) else said[0], text)
 
 
 def _best(meant: Mapping[DefinedAt, float]) -> dict[str, float]:
