@@ -378,18 +378,12 @@ def test_goals_whose_facts_do_not_fit_together_are_planned_in_groups() -> None:
 
 
 def test_the_folders_of_a_path_that_a_goal_names_tell_of_no_other_file() -> None:
-    others = {f"ui/composables/diner_{n}.py": f"def diner_{n}():\n    return {n}\n" for n in range(6)}
-    texts = {
-        **others,
-        "ui/composables/use_menu.py": "def menu():\n    pass\n",
-        "core/fat.py": "class Fat:\n    grams = 1\n",
-    }
-    index = CodeIndex(Repository(texts))
+    index = CodeIndex(Repository({"ui/composables/use_menu.py": "def menu():\n    pass\n", "fat.py": "fat = 1\n"}))
     said = relevance(index, Meanings(index), "Keep the fat, in the form (ui/composables/use_menu.py), too")
-    assert said.named == ("ui/composables/use_menu.py",) and "core/fat.py" in said.worth
-    assert not [path for path in said.worth if "diner" in path]
-    there = relevance(index, Meanings(index), "Keep the fat in what composables return")
-    assert [path for path in there.worth if "diner" in path], "where the goal says it itself, it counts"
+    assert said.named == ("ui/composables/use_menu.py",)
+    assert {"fat", "menu"} <= said.telling and not [word for word in said.telling if word.startswith("compos")]
+    there = relevance(index, Meanings(index), "Keep the fat in what composables return, and in ui/composables/gone.py")
+    assert [word for word in there.telling if word.startswith("compos")], "where the goal says it itself, it counts"
 
 
 def test_goals_that_speak_of_the_same_files_stay_together() -> None:
