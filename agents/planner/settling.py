@@ -249,6 +249,7 @@ def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Pla
     open_ids = {task.id for task in order.open_tasks}
     before = [ids[other] for other in sorted(turns(tasks)[place]) if other in ids]
     before += [key for key in draft.after if key in open_ids]
+    before += [task.id for task in order.open_tasks if not {*task.files, *task.new_files}.isdisjoint(draft.paths)]
     return TaskSpec(
         id=ids[place],
         title=headline(draft.title),

@@ -9,7 +9,7 @@ import pytest
 from sisimpur.agents.orchestrator.vision.named_paths import goal_guards
 from sisimpur.agents.planner.plan_rules import faults
 from sisimpur.agents.planner.task_spec import PlanReply
-from sisimpur.shared.model.work import Goal, Guard, Priority
+from sisimpur.shared.model.work import Goal, Guard, Priority, TaskSpec
 from tests.spec.test_plan_rules import ORDER, TREE, draft, plan
 
 FILES = ("app/db/models.py", "app/views.py", "alembic/env.py", "billing/pay.py", "README.md")
@@ -35,6 +35,15 @@ def test_what_a_goal_says_not_to_touch_is_guarded_in_its_own_tasks(said: str, pa
     assert all(guard.goal_id == "g-1" and guard.note in said for guard in found)
     assert not list(goal_guards([replace(goal, proposed_by="somebody")], FILES)), "strangers guard nothing"
     assert len(list(goal_guards([replace(goal, title="Do it", details=(said,))], FILES))) == len(found)
+
+
+def test_a_task_has_its_turn_after_an_open_one_of_the_same_file() -> None:
+    there = TaskSpec("20261119-04", "Fix the urls", "…", goal_id="g-3", files=("app/urls.py",))
+    order = replace(ORDER, open_tasks=(there,))
+    tasks = plan(draft("a", "g-1", files=["app/urls.py"]), draft("b", "g-2"), order=order).tasks
+    assert {task.goal_id: task.after for task in tasks} == {"g-1": ("20261119-04",), "g-2": ()}
+    (needs,) = plan(draft("a", "g-1", "20261119-04", files=["app/urls.py"]), order=order).tasks
+    assert (needs.depends_on, needs.after) == (("20261119-04",), ())
 
 
 def test_a_task_of_that_goal_may_not_and_another_may() -> None:

@@ -313,7 +313,7 @@ def test_a_turn_is_kept_as_one_and_costs_nobody_his_place() -> None:
         order=order,
     )
     assert [(task.title, task.depends_on, task.after) for task in answer.tasks] == [
-        ("Prepare", (), ()),
+        ("Prepare", (), (OPEN.id,)),
         ("Do b for g-1", (), ("20261120-01", OPEN.id)),
     ]
 
