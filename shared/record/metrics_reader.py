@@ -103,6 +103,11 @@ class MetricDays(OfDatabase):
             db.execute("update metric_days set day_cap = ?, month_cap = ? where day = ?", caps)
         fault_point("metric-days.kept")
 
+    def cap(self, day: str) -> int | None:
+        """What a day could cost as its evening told it, in nano-dollars; None: none was kept."""
+        row = self._db.row("select day_cap from metric_days where day = ?", (day,))
+        return row["day_cap"] if row else None
+
     def days(self) -> Mapping[str, Counts]:
         """The counts of each day. Those of the newest that was kept, and what followed, are counted anew."""
         rows = self._db.rows("select day, counts_json from metric_days order by day")

@@ -157,6 +157,15 @@ def test_each_figure_of_a_morning_is_recomputed(stage: Stage, model: ScriptedMod
         assert len(without) < len(page.splitlines()) and recounted(stage.home.root, day, "\n".join(without)) != []
 
 
+def test_yesterday_is_told_against_the_cap_that_it_had(stage: Stage) -> None:
+    stage.run_day()
+    stage.given_config("policy", budget="{task: 1.00, day: 4.00, month: 100.00}")
+    later(stage, 1)
+    stage.run_day(until="morning")
+    assert "of $5.00 spent" in section(report(stage, "2026-11-21"), DAY)
+    assert recounted(stage.home.root, "2026-11-21") == []
+
+
 def assert_each_changed_figure_is_noticed(
     stage: Stage, day: str, message: Mapping[str, Any], headings: Collection[str], at_least: int
 ) -> None:

@@ -98,7 +98,8 @@ class DayBooks:
         tasks = {task.id: task for task in self.tasks(pulls)}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
         theirs = {task.id for goal in goals for task in goal.tasks}
-        ledger, cap, troubles = money.ledger, money.cap_of(day), self._troubles()
+        ledger, troubles = money.ledger, self._troubles()
+        cap = (money.days.cap(day) if day < self._today else None) or money.cap_of(day)  # it may be another by now
         spent, is_capped = totals(self._shares, day, cap), ledger.is_reached(day, cap)
         return DayAccount(
             day=day,
