@@ -6,17 +6,16 @@ the line one after the other, bytes, and processor time of page and board. docs/
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 
+from bench.board_reads import used
 from tests.journey.board_process import BoardProcess, key_of, served
 from tests.web.browsing import PHONE, PLAYWRIGHT, needs, opened
 from tests.web.crowd import crowded
@@ -75,12 +74,6 @@ def _asker(initiator: dict[str, Any]) -> str:
     frames = initiator.get("stack", {}).get("callFrames", ())
     url: str = frames[0]["url"] if frames else initiator.get("url", "")
     return url
-
-
-def used(process: int) -> float:
-    """Seconds of a processor."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

@@ -238,7 +238,9 @@ def _listening(port: int, address: str = "127.0.0.1") -> socket.socket:
     """Listen there: on the loopback, or where the settings let it."""
     if not 0 < port < 1 << 16:
         raise Misconfigured(f"{port} is no port; choose one from 1024 to 65535: board --port N")
-    listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    # asyncio sends at once, without Nagle's wait for the other end, only where TCP is named
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENT)
     try:
