@@ -17,7 +17,7 @@ from sisimpur.agents.planner import settling
 from sisimpur.agents.planner.facts import asking
 from sisimpur.agents.planner.facts.asking import AskSources, Lints, Suite
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
-from sisimpur.agents.planner.facts.relevance import Meanings
+from sisimpur.agents.planner.facts.meanings import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree
 from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, mixed, parking, unanswered, verdicts
 from sisimpur.agents.planner.settling import settled, shortened

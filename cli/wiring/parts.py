@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from typing import TypeVar
 
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles
 from sisimpur.agents.orchestrator.deploys.deploying import Deployment
@@ -20,6 +23,7 @@ from sisimpur.shared.money.savings import LedgerSavings
 from sisimpur.shared.system.log import Log
 from sisimpur.shared.system.outgoing import Outgoing
 
+T = TypeVar("T")
 COLLECTED = re.compile(r"(?:[\w.-]+/)*(?:test_[\w-]*|[\w-]*_test)\.py(?:::\S+)?")
 
 
@@ -57,6 +61,17 @@ class Roles:
     deployment: Deployment | None  # None: nothing is deployed
     research: Callable[[Run, Inquiry], Findings]
     upkeep: UpkeepTools
+
+
+def made_once(make: Callable[[], T]) -> Callable[[], T]:
+    """`functools.cache` makes two where two threads ask at the same time; here the second waits for the first's."""
+    lock, known = Lock(), cache(make)
+
+    def asked() -> T:
+        with lock:
+            return known()
+
+    return asked
 
 
 def named_files(commands: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from sisimpur.cli.wiring.forge import TargetCode, open_code
 from sisimpur.cli.wiring.lifetime import Quitting, nobody_calls
 from sisimpur.cli.wiring.model import Caching, make_client, make_meter
 from sisimpur.cli.wiring.orchestrator import Assembly
-from sisimpur.cli.wiring.parts import Roles, TeamParts
+from sisimpur.cli.wiring.parts import Roles, TeamParts, made_once
 from sisimpur.cli.wiring.records import Records
 from sisimpur.cli.wiring.services import make_library, services
 from sisimpur.cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep, roots_of
@@ -44,7 +44,6 @@ from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.activity import Epochs
 from sisimpur.shared.store.gate_book import BaseRuns
 from sisimpur.shared.system import lock
-from sisimpur.shared.system.once import made_once
 from sisimpur.shared.system.outgoing import Outgoing, keep_private
 
 if TYPE_CHECKING:  # a role is loaded when it is first needed: on many days none is

@@ -8,7 +8,7 @@ from threading import Barrier, BrokenBarrierError
 
 import pytest
 
-from sisimpur.shared.system.once import made_once
+from sisimpur.cli.wiring.parts import made_once
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

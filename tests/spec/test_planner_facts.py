@@ -23,7 +23,8 @@ from sisimpur.agents.planner.facts.asking import (
 )
 from sisimpur.agents.planner.facts.code_index import CodeIndex
 from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
-from sisimpur.agents.planner.facts.relevance import Meanings, named_in, relevance
+from sisimpur.agents.planner.facts.meanings import Meanings
+from sisimpur.agents.planner.facts.relevance import named_in, relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map
 from sisimpur.agents.planner.facts.source import definitions
 from sisimpur.shared.model.errors import BrokenSetup

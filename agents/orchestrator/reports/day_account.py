@@ -98,8 +98,7 @@ class DayBooks:
         tasks = {task.id: task for task in self.tasks(pulls)}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
         theirs = {task.id for goal in goals for task in goal.tasks}
-        ledger, troubles = money.ledger, self._troubles()
-        cap = (money.days.cap(day) if day < self._today else None) or money.cap_of(day)  # it may be another by now
+        ledger, cap, troubles = money.ledger, self._cap(), self._troubles()
         spent, is_capped = totals(self._shares, day, cap), ledger.is_reached(day, cap)
         return DayAccount(
             day=day,
@@ -131,6 +130,11 @@ class DayBooks:
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
         )
+
+    def _cap(self) -> int:
+        """That of a day before may be another by now: it had the one that was kept with it."""
+        day, money = self._day, self._books.money
+        return (money.days.cap(day) if day < self._today else None) or money.cap_of(day)
 
     def _question(self, question: Question) -> QuestionAccount:
         (text,) = self._clean((f"{question_line(question, self._titles())}{self._looked_up(question)}",))

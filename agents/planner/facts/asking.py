@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import ClassVar, Literal
 
 from sisimpur.agents.planner.facts.code_index import by_worth, kind
-from sisimpur.agents.planner.facts.relevance import Meanings
+from sisimpur.agents.planner.facts.meanings import Meanings
 from sisimpur.agents.planner.facts.source import (
     LONG_FILE,
     SourceTree,

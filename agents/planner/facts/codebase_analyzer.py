@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import islice
 
 from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind, words
+from sisimpur.agents.planner.facts.meanings import Meanings
 from sisimpur.agents.planner.facts.relevance import (
-    Meanings,
     Relevance,
     is_called_so,
     named_folders,
