@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.terminal.printing import command
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
@@ -208,7 +209,7 @@ def test_a_morning_that_the_vendor_refused_is_mended_first(stage: Stage, model: 
     assert any(line.endswith(f"resting: no task is ready; first {mend}") for line in stage.said)
     (report,) = stage.home.reports.glob("*.md")
     told = report.read_text().split("## Tomorrow")[1]
-    assert f"{mend}, then type `python main.py --home {stage.home.root} run-day`" in told
+    assert f"{mend}, then type `{command(stage.home.root, 'run-day', anywhere=True)}`" in told
     assert "write new goals" not in told
     logged = (stage.home.logs / "orchestrator.jsonl").read_text()
     assert '"broke off"' in logged and "Misconfigured" not in logged
