@@ -1,4 +1,4 @@
-"""A notice as a mail: plain text, the same as a page, and the picture in it. Pure.
+"""A notice as a mail: plain text, the same as a page, the picture in it, and the report as a PDF. Pure.
 
 What strangers wrote becomes no header, no tag and no link, and nothing in it is fetched from anywhere. The same words
 sent again are the same mail, by its Message-ID; those of a day and home answer one another.
@@ -66,6 +66,8 @@ def letter(notice: Notice, head: Letterhead, now: datetime, hosts: Collection[st
         for name, cid, png in (("day", "picture", notice.picture.png), ("dark", "dark", notice.picture.dark)):
             if png:
                 page.add_related(png, "image", "png", filename=f"{name}.png", disposition="inline", cid=f"<{cid}>")
+    if notice.paper:
+        message.add_attachment(notice.paper, "application", "pdf", filename=f"{day}.pdf")
     return message
 
 

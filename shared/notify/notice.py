@@ -50,6 +50,7 @@ class Notice:
     tone: Tone = Tone.PLAIN
     sections: tuple[Section, ...] = ()
     picture: Picture | None = None
+    paper: bytes = b""  # all of it as a PDF, for who gets one message a day; empty: there is none
 
 
 def key_of_day(day: str) -> str:

@@ -229,6 +229,15 @@ def test_a_dark_picture_is_shown_where_it_is_dark(other: Server) -> None:
     assert dark in mail.page
 
 
+def test_a_report_as_a_pdf_is_attached_under_the_name_of_its_day(other: Server) -> None:
+    other.notifier.send(dataclasses.replace(WITH_BOTH, paper=b"%PDF-1.4 a report"))
+    (mail,) = other.sink.mails
+    (attached,) = mail.message.iter_attachments()
+    assert (attached.get_content_type(), attached.get_filename()) == ("application/pdf", "2026-11-20.pdf")
+    assert attached.get_payload(decode=True) == b"%PDF-1.4 a report"
+    assert '<img src="cid:picture"' in mail.page and "2 merged" in mail.text
+
+
 def test_the_same_words_are_the_same_mail_and_a_day_is_one_thread() -> None:
     def ids(notice: Notice, head: Letterhead = HEAD) -> tuple[str, str]:
         mail = letter(notice, head, NOON)

@@ -20,6 +20,7 @@ from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads, task
 from tests.mail_sink import PASSWORD, USER, MailSink
+from tests.web.test_paper import can_read, of, prints, words
 
 DAY = "2026-11-20"
 TITLE = "সংখ্যা ঠিক করো"
@@ -64,11 +65,26 @@ def test_a_day_is_one_mail_in_the_evening_with_its_headline_and_its_picture(stag
     assert stage.run_day() == []
     (mail,) = sink.mails
     assert subjects(sink)[0].startswith(f"{DAY}: 1 merged, $0.")
-    *_, picture, dark = mail.message.walk()
+    picture, dark = (part for part in mail.message.walk() if part.get_content_type() == "image/png")
     assert dark.get_payload(decode=True) == (stage.home.reports / f"{DAY}-dark.png").read_bytes() != b""
     assert picture.get_payload(decode=True) == (stage.home.reports / f"{DAY}.png").read_bytes()
     assert "**Shipped**\n- **Fix the sum**" in mail.text and "<b>Shipped</b><br>\n- <b>Fix the sum</b>" in mail.page
     assert stage.run_day() == [] and len(sink.mails) == 1
+
+
+@prints
+@can_read
+def test_the_evenings_mail_has_the_whole_report_as_a_pdf(stage: Stage, sink: MailSink, tmp_path: Path) -> None:
+    assert stage.run_day() == []
+    (attached,) = sink.mails[0].message.iter_attachments()
+    file, content = tmp_path / "attached.pdf", attached.get_payload(decode=True)
+    assert isinstance(content, bytes)
+    file.write_bytes(content)
+    read = words(file)
+    assert attached.get_filename() == f"{DAY}.pdf"
+    for heading in re.findall(r"^## (.+)$", (stage.home.reports / f"{DAY}.md").read_text(), re.MULTILINE):
+        assert of(heading) in read, heading
+    assert of("Fix the sum") in read
 
 
 def waits(stage: Stage, model: ScriptedModel) -> None:

@@ -18,6 +18,7 @@ from tests.journey.looked_up import ADDRESS, ASKED, NOTE, QUESTION, QUOTE, VISIO
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 from tests.killing import EVERY_POINT, finishes, killed_at, occurrences, points
 from tests.mailbox import Mailbox
+from tests.web.browsing import CHROMIUM
 
 SCRIPT = [reads(), plans(fix()), CODES, APPROVES]
 
@@ -63,6 +64,12 @@ def test_a_question_becomes_a_note_and_the_report_says_so(
     text = shown(stage, capsys, "research")
     assert QUESTION in text and NOTE in text
     assert "search/recorded" in shown(stage, capsys, "budget")
+    assert main(["--home", str(stage.home.root), "research", "--pdf", "nothing"]) == 1
+    assert "no notes have a name that ends with nothing" in capsys.readouterr().err
+    if CHROMIUM:
+        printed = (stage.home.root / NOTE).with_suffix(".pdf")
+        assert shown(stage, capsys, "research", "--pdf", Path(NOTE).stem[-6:]) == f"{printed}\n"
+        assert printed.read_bytes().startswith(b"%PDF-")
 
 
 # --- text of strangers ---------------------------------------------------------------------------------------

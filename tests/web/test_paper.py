@@ -18,7 +18,7 @@ from tests.journey.test_commands import at
 from tests.web.browsing import needs
 
 prints = needs()
-reads = pytest.mark.skipif(not shutil.which("pdftotext"), reason="missing: pdftotext (apt-get install poppler-utils)")
+can_read = pytest.mark.skipif(not shutil.which("pdftotext"), reason="missing: poppler-utils (apt-get)")
 BENGALI = "প্রতিষ্ঠানের শ্রেষ্ঠ কর্মী, কৃষ্ণচূড়া, স্বাস্থ্য, জ্ঞান, কি কী কে কৈ কো কৌ"
 PAGE = f"""# {BENGALI}
 
@@ -44,7 +44,7 @@ def of(read: str) -> str:
 
 
 @prints
-@reads
+@can_read
 def test_every_word_of_a_page_can_be_read_again(tmp_path: Path) -> None:
     png = day_picture("a day", [0.5] * 24, "$5.00", [Column("Done", (("id", BENGALI),))])
     file = tmp_path / "a.pdf"
@@ -61,7 +61,7 @@ def test_every_word_of_a_page_can_be_read_again(tmp_path: Path) -> None:
 
 
 @prints
-@reads
+@can_read
 def test_the_report_of_a_day_is_written_beside_its_file(tmp_path: Path) -> None:
     with ScriptedModel([]) as model:
         home = Stage(tmp_path, model.url).set_up()

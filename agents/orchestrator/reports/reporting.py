@@ -18,11 +18,13 @@ from sisimpur.agents.orchestrator.reports.books import DeployDays, MoneyBooks, R
 from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks
 from sisimpur.agents.orchestrator.reports.deploy_text import is_told, message
 from sisimpur.agents.orchestrator.reports.drawn.canvas import DARK, LIGHT
+from sisimpur.agents.orchestrator.reports.drawn.paper import paper
 from sisimpur.agents.orchestrator.reports.picture import picture
 from sisimpur.agents.orchestrator.reports.report_text import morning
 from sisimpur.agents.orchestrator.reports.report_words import answers
 from sisimpur.shared.machine.pressure import Tight
 from sisimpur.shared.model.deployment import Deploy
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import Card, State, is_over
 from sisimpur.shared.model.text import with_own_links
 from sisimpur.shared.money.ticket import BudgetWarning
@@ -31,7 +33,7 @@ from sisimpur.shared.notify.notice import Notice
 from sisimpur.shared.store.plan_book import Trouble
 from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.fault import fault_point
-from sisimpur.shared.system.paths import write_bytes, write_text
+from sisimpur.shared.system.paths import read_text, write_bytes, write_text
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,20 @@ class Reporting:
         """The file, and its message; again to a service that did not take it, with what came since then."""
         account = replace(self._account(day), head=self.books.audit.head())
         light, dark = self._write(account)
-        self._tell_day(report_notice.evening(account, self._command, light, dark), as_news)
+        notice = report_notice.evening(account, self._command, light, dark)
+        self._tell_day(replace(notice, paper=self._paper(day, light)), as_news)
+
+    def _paper(self, day: str, png: bytes) -> bytes:
+        """The report for a mail; empty: nobody gets one, or nothing here can print it."""
+        if not any(one.evening_only for one in self._messages.notifiers):
+            return b""
+        try:
+            return paper(read_text(self._reports / f"{day}.md"), day, {f"{day}.png": png})
+        except Misconfigured:
+            return b""  # no Chromium: it is no dependency
+        except TeamError as problem:
+            self.session.tell(f"the mail comes without a PDF: {problem}")
+            return b""
 
     # -- what cannot wait -------------------------------------------------------------------------------------
 
