@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -20,6 +21,7 @@ from sisimpur.shared.model.errors import (
     Misconfigured,
     ModelAway,
     OutOfBudget,
+    Refused,
     Stumble,
     TeamError,
     Unavailable,
@@ -217,15 +219,23 @@ class Coding:
         start = (self.content.mirror.start_for(commit, base) or "") if commit else ""
         if last and not start:
             happened.append(f"the last change conflicts with what is there now: begin afresh. {last.note}")
+        was = self._as_it_was(known, commit) if commit and not start else ""
         turn = self.review.turns.next(known, last) if last else None
         if start and evidence and not reviewed and turn and turn.who == "QA":
             branch, planned = self.review.commits.seen(known, commit).branch, self._planned(known.id)
             return Correction(start, "", self.gates.qa().tests_for(spec, branch, evidence, planned, turn.writing.own))
         said_by_qa = turn.writing.says if start and turn and turn.who == "coder" else ""
         happened += [gate_text.code_is_wrong(said_by_qa)] if said_by_qa else []
-        text = gate_text.findings(evidence, reviewed, words, happened, gate_text.permission(spec))
+        text = gate_text.findings(evidence, reviewed, words, happened, gate_text.permission(spec), was)
         is_reviewers = bool(known.tried.sent_back and reviewed and isinstance(reviewed.verdict, ChangesRequested))
         return Correction(start, text, reviewed=is_reviewers or bool(said_by_qa)) if text or start else None
+
+    def _as_it_was(self, known: TaskRecord, commit: str) -> str:
+        """The change of a commit that fits no more, as a patch: to write all of it once more costs a round."""
+        with suppress(Refused):
+            branch = self.review.commits.seen(known, commit).branch
+            return self.content.mirror.diff(branch.base, commit).decode("utf-8", "replace")
+        return ""
 
     def _planned(self, task: str) -> set[str]:
         """Files that other tasks are to create: QA takes no name of theirs."""

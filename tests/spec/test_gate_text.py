@@ -186,3 +186,10 @@ def test_the_difference_of_tests_is_shown_first_and_nothing_is_lost(paths: list[
 )
 def test_what_ended_the_same_time_after_time_is_told_once(tries: list[str], told: list[str]) -> None:
     assert gate_text.in_turn(tries) == told
+
+
+def test_a_change_that_fits_no_more_is_shown_to_who_begins_afresh() -> None:
+    patch = "diff --git a/a.py b/a.py\n+def kept(): ...\n"
+    text = gate_text.findings(None, None, (), ["it conflicts"], was=patch + "+x\n" * gate_text.MOST_LOST)
+    assert gate_text.LOST in text and "+def kept(): ..." in text and len(text) < gate_text.MOST_LOST + 1_000
+    assert gate_text.findings(None, None, ()) == ""

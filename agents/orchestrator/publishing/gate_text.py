@@ -34,6 +34,8 @@ MOST = 10  # failures that are shown one by one; twice as many remarks
 TRACE, SHORTEST_TRACE = 1_500, 300  # characters of one trace for the coder
 WHOLE = 12_000  # characters of all traces for the coder
 STILL = 600  # of one that failed before, too
+MOST_LOST = 16_000  # of a change that fits no more
+LOST = "The last change, as it was before it no longer fitted; take from it what still holds:"
 SHORT = 8  # letters of a finding's signature
 
 
@@ -181,16 +183,18 @@ def findings(
     said: Sequence[str],
     happened: Sequence[str] = (),
     allowed: str = "",
+    was: str = "",
 ) -> str:
     """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
 
     All that decides is told, the same once with a count, causes first; of many failures the traces are shorter.
     `happened`: what became of earlier attempts; `allowed`: what the task may do that is forbidden elsewhere, no digest
-    by itself.
+    by itself; `was`: the last change, of which nothing is there any more.
     """
     owner = "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
     before = "What happened before:\n" + quoted(bullets(happened), "attempts") if happened else ""
-    parts = [owner, before, _problems(found, bool(said)), _review(reviewed)]
+    lost = f"{LOST}\n{quoted(was[:MOST_LOST], 'change')}" if was else ""
+    parts = [owner, before, lost, _problems(found, bool(said)), _review(reviewed)]
     parts += [_still_open(found), allowed] if any(parts) else []
     return "\n\n".join(part for part in parts if part)
 
