@@ -126,8 +126,6 @@ def looked_over(home: Home, settings: Settings, has_box: bool) -> Iterator[Setup
         survey = survey_at(mirror, commit, bool(target.packages), roots_of(target))
         for text in (*findings.what_is_not_run(survey), *findings.left_alone(mirror.laid_out(commit)[1])):
             yield SetupFinding("not run", True, text)
-        for text in findings.named_tests(survey.paths, target.test):
-            yield SetupFinding("yours", True, text)
         for text in findings.read_only(mirror.submodules(commit)):
             yield SetupFinding("only read", True, text)
         for text in findings.not_everywhere(survey.paths):

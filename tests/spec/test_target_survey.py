@@ -373,14 +373,6 @@ def test_what_its_ci_installs_on_the_machine_is_one_line_of_plain_names(run: str
     assert found == ((f"apt-get install {line}", ".github/workflows/ci.yml") if line else ("", ""))
 
 
-def test_files_of_tests_that_the_owners_command_names_are_said_to_be_his() -> None:
-    paths = {"tests/test_a.py", "tests/unit/test_b.py", "run.py"}
-    (text,) = findings.named_tests(paths, "python run.py tests/test_a.py tests/unit tests/test_gone.py")
-    assert text.startswith("tests/test_a.py: named by your `test:`, so each change of them waits for you")
-    assert not list(findings.named_tests(paths, "python -m pytest tests/unit"))
-    assert not list(findings.named_tests(paths, ""))
-
-
 def test_what_is_not_run_comes_with_what_follows() -> None:
     found = survey({"go.mod": "", ".gitattributes": "*.bin filter=lfs", "environment.yml": ""})
     assert [line.partition(":")[0] for line in findings.what_is_not_run(found)] == [

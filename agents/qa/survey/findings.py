@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sisimpur.agents.qa.survey.other_suites import suites_not_run
 from sisimpur.agents.qa.survey.target_survey import TargetSurvey
-from sisimpur.shared.model.evidence import SuiteRun, is_test_file
+from sisimpur.shared.model.evidence import SuiteRun
 from sisimpur.shared.model.naming import is_windows_own
 from sisimpur.shared.model.text import few, one_line
 
@@ -74,13 +74,6 @@ def left_alone(left: Mapping[str, str]) -> Iterator[str]:
         yield f"{path} ({reason}): is left alone; tests run without it, no task changes it, and nothing is deployed"
     if len(left) > LAST:
         yield f"{len(left) - LAST} more paths are left alone"
-
-
-def named_tests(paths: Collection[str], command: str) -> Iterator[str]:
-    """Test files that the owner's own command names: what it names is his, as a script that runs the tests is."""
-    if found := [word for word in dict.fromkeys(command.split()) if word in paths and is_test_file(word)]:
-        said = "named by your `test:`, so each change of them waits for you; with their folder there it does not"
-        yield f"{few(found, LAST)}: {said}"
 
 
 def read_only(submodules: Iterable[str]) -> Iterator[str]:
