@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from posixpath import dirname, splitext
 from typing import Literal
 
+from sisimpur.agents.planner.facts.loan_words import by_sound
 from sisimpur.agents.planner.facts.source import SourceHit, SourceTree, definitions, lines_of
 from sisimpur.shared.model.scope import is_plain_path, matches
 from sisimpur.shared.repo.file_parts import Definition
@@ -174,6 +175,11 @@ class CodeIndex:
         return _by_name((n, path) for path, file in self.files.items() for n in file.names if IDENTIFIER.search(n))
 
     # --- references ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def sounds(self) -> Mapping[str, tuple[str, ...]]:
+        """The words of what is defined and of paths, by how they sound."""
+        return by_sound((*self.definers, *self.paths))
 
     @cached_property
     def definers(self) -> Mapping[str, tuple[str, ...]]:

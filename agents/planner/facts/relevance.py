@@ -16,6 +16,7 @@ from sisimpur.agents.planner.facts.code_index import (
     kind,
     stems,
 )
+from sisimpur.agents.planner.facts.loan_words import BENGALI, heard
 from sisimpur.agents.planner.facts.meanings import DefinedAt, Meanings, module_name
 from sisimpur.shared.model.scope import matches
 
@@ -90,6 +91,8 @@ class Relevance:
 
 
 def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
+    if BENGALI.search(text):
+        text = "\n".join((text, *heard(text, index.sounds)))
     named = tuple(dict.fromkeys(named_in(text, index)))[:NAMED_FILES]
     named = tuple(sorted(named, key=lambda path: index.files[path].size if path in index.files else 0))
     plain = _without_folders(text, index)
