@@ -52,8 +52,8 @@ def heard(text: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for word in dict.fromkeys(BENGALI.findall(unicodedata.normalize("NFC", text))):
         stems = dict.fromkeys((word, *(word[: ending.start()] for ending in ENDINGS.finditer(word))))
-        means = {same for stem in stems for same in meaning.same(stem) if same.isascii()}
-        means = sorted(means) if ACTS.isdisjoint(means) else []
+        same = sorted({form for stem in stems for form in meaning.same(stem) if form.isascii()})
+        means = same if ACTS.isdisjoint(same) else []
         sounds = (known.get(_sound(stem), ()) for stem in stems)
         alike = next((words for words in sounds if words), ())
         found |= dict.fromkeys((*means, *(alike if len(alike) <= MOST_ALIKE else ())))
