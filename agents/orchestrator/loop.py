@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from sisimpur.agents.orchestrator.act import Acts
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
@@ -22,7 +23,8 @@ from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, 
 from sisimpur.shared.model.lifecycle import State, TaskLimits
 from sisimpur.shared.model.work import Policy, Vision
 from sisimpur.shared.store.task_records import TaskRecord
-from sisimpur.shared.system.paths import Home, remove_folder, remove_half_written
+from sisimpur.shared.system.lock import holder
+from sisimpur.shared.system.paths import IN_USE, Home, remove_folder, remove_half_written
 
 
 @dataclass(frozen=True)
@@ -141,9 +143,9 @@ class Work:
         self.books.transitions.recover()
         for folder in (home.root, home.state, home.reports, home.research, home.memory):
             remove_half_written(folder)
-        for place in (home.work, home.temporary):
-            for left_over in place.iterdir():
-                remove_folder(left_over)
+        in_use = {lock.parent for lock in home.temporary.glob(f"*/{IN_USE}") if _is_held(lock)}
+        for left_over in {*home.work.iterdir(), *home.temporary.iterdir()} - in_use:
+            remove_folder(left_over)
 
     def round(self, held: str = "", is_open: bool = True) -> Rest:
         """Every move there is; what takes long only begins -> why it rests now. `held`, `is_open`: see Look."""
@@ -225,3 +227,7 @@ class Work:
         waited_for = self.books.session.is_daemon or isinstance(problem, RateLimited)
         if not (waited_for and self.look.breaker.took(problem)):
             self.books.transitions.back_off(task, f"{problem}; it goes on later, or with the next start")
+
+
+def _is_held(lock: Path) -> bool:
+    return lock.is_file() and not lock.is_symlink() and bool(holder(lock))

@@ -25,7 +25,8 @@ from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, TeamError
 from sisimpur.shared.model.text import few, one_line
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.system.paths import Home
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.paths import IN_USE, Home
 
 NO_TESTS = "none were found; name their command as `test:`: nothing can be shown, so every change waits for you"
 LONGEST = 600  # characters of a proposed line: what is longer is not for reading
@@ -37,6 +38,7 @@ def look(home: Home, remote: Remote, branch: str) -> Iterator[tuple[Mirror, str]
     home.temporary.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="look-", dir=home.temporary) as folder,
+        lock.said(Path(folder) / IN_USE, "look"),  # a day that begins meanwhile leaves it alone
         closing(Mirror(Path(folder) / "target.git", remote)) as mirror,
     ):
         mirror.create()

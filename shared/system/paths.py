@@ -23,6 +23,7 @@ from sisimpur.shared.system.fault import fault_point
 MAX_TEXT = 1 << 20
 SOCKET_PATH_LIMIT = 100  # the kernel's is 107 bytes
 AT_FDCWD, RENAME_NOREPLACE, RENAME_EXCHANGE = -100, 1, 2
+IN_USE = "in-use.lock"  # in a temporary folder: somebody is still at work there, who holds it (lock.said)
 
 
 @dataclass(frozen=True)

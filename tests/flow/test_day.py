@@ -11,11 +11,14 @@ import pytest
 
 from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.cli.terminal.printing import command
+from sisimpur.cli.views.target import look
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.repo.git import Remote
+from sisimpur.shared.system.paths import IN_USE
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
-from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, mends, plans, reads, task
+from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, mends, plans, reads, repository, task
 
 
 @pytest.fixture
@@ -403,3 +406,20 @@ def test_a_task_keeps_its_branch_when_the_owner_rewords_it(stage: Stage, model: 
     stage.run_day()
     (pull,) = stage.pulls()
     assert (pull.head, pull.title) == (f"agent/{id_}-fix-the-sum", "Mend the total")
+
+
+def test_who_looks_at_the_target_keeps_his_folder_when_a_day_begins_and_what_a_kill_left_goes(stage: Stage) -> None:
+    """`doctor` beside `run-day` ended with "not a git repository"."""
+    folder = stage.home.temporary
+    locks = [folder / name / IN_USE for name in ("look-killed", "look-odd", "look-link")]
+    for lock in locks:
+        lock.parent.mkdir(parents=True)
+    locks[0].touch()
+    locks[1].mkdir()
+    locks[2].symlink_to("/dev/zero")
+    stage.run_day(until="planning")
+    with look(stage.home, Remote(str(repository(stage.root / "owner"))), "main") as (mirror, commit):
+        stage.run_day()
+        assert mirror.read(commit, "app.py", 1_000)
+        assert [one.name.partition("-")[0] for one in folder.iterdir()] == ["look"]
+    assert not list(folder.iterdir())

@@ -106,7 +106,7 @@ def test_what_no_box_gets_keeps_nothing_else_from_being_merged(stage: Callable[.
     assert day.states() == {ID: "completed"}
     assert day.forge("show", "main:app.py") == RIGHT.strip()
     assert day.forge("ls-tree", "main", "lib", "logo.psd", "out", ".gitmodules") == odd
-    told = proposed(day.home, Remote(str(site)), "main")
+    told, _ = proposed(day.home, Remote(str(site)), "main")
     for words in (
         "lib (a submodule): its files are there when tests run",
         "Git LFS (.gitattributes): files",
