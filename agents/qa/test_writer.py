@@ -151,7 +151,7 @@ def blind_order(task: TaskSpec, command: str, paths: Collection[str], read: Read
     tested = next((one for one in task.files if one.endswith(".py") and not is_test_file(one) and read(one)), "")
     if not tested or _only(command, paths):
         return None
-    path = new_file(tested, "as_asked", {*paths, *task.new_files}, command)
+    path = new_file(tested, "as_asked", {*paths, *task.new_files}, command, _own_folder(task))
     there = {one: text for one in paths if (text := read(one))}
     samples = samples_of(path, there, _named(task, paths), _telling(task, there))
     around = [*(one for one in (*task.files, *task.context) if one in there and not is_test_file(one)), *samples]
@@ -259,9 +259,14 @@ def _only(command: str, paths: Collection[str], meant: Collection[str] = ()) -> 
 # --- where its tests are -------------------------------------------------------------------------------------
 
 
-def new_file(tested: str, definition: str, paths: Collection[str], command: str) -> str:
+def _own_folder(task: TaskSpec) -> str | None:
+    """Where the task's own tests are; None: it names none."""
+    return next((one.rpartition("/")[0] for one in (*task.files, *task.new_files) if holds_tests(one)), None)
+
+
+def new_file(tested: str, definition: str, paths: Collection[str], command: str, folder: str | None = None) -> str:
     """`tests/test_<module>.py`, where its package keeps its tests; if that is taken, named by the definition too."""
-    folder = _folder(tested, paths, command)
+    folder = _folder(tested, paths, command) if folder is None else folder
     package, _, stem = tested.rpartition(".")[0].rpartition("/")
     stem = package.rpartition("/")[2] if stem == "__init__" else stem
     is_own = package.rpartition("/")[2] in folder.split("/")

@@ -497,6 +497,25 @@ def test_who_tests_from_the_words_alone_is_shown_nothing_of_the_change() -> None
     assert "Prices are {rounded}." in found.description and "you do not see it" in found.description
 
 
+@pytest.mark.parametrize(
+    ("files", "new_files", "path"),
+    [
+        ((), ("tests/plugins/test_prices.py",), "tests/plugins/test_prices_as_asked.py"),
+        (("tests/plugins/test_b.py",), (), "tests/plugins/test_prices.py"),
+        ((), ("test_prices.py",), "test_prices_as_asked.py"),
+        ((), (), "tests/samples/shop/test_prices.py"),
+    ],
+)
+def test_who_tests_from_the_words_alone_writes_beside_the_tests_of_the_task(
+    files: tuple[str, ...], new_files: tuple[str, ...], path: str
+) -> None:
+    """beets: a test of beetsplug/duplicates.py was ordered in test/rsrc/beetsplug, among what tests read."""
+    there = {"shop/prices.py": PRICES, "tests/plugins/test_b.py": LIKE_PYTEST, "tests/samples/shop/test.py": "1"}
+    task = replace(TASK, files=("shop/prices.py", *files), new_files=new_files)
+    found = blind_order(task, PYTEST, there, lambda path: there.get(path, ""))
+    assert found is not None and found.new_files == (path,)
+
+
 def test_a_long_file_of_tests_that_the_words_name_is_the_sample_since_it_is_shown_in_parts() -> None:
     method = "    def test_{}(self):\n        self.assertEqual(rounded({}), 'a word or two to make it longer')\n\n"
     classes = (f"class {name}Tests(TestCase):\n" + method.format(name, 1) * 500 for name in ("CSV", "JSON"))
