@@ -137,6 +137,35 @@ ROWS = [
         touched=touched("shop.py"),
     ),
     Row(
+        "a test that is named by the moment of its run is no other one",
+        Runs(
+            ran({"tests/test_shop.py::test_a['-1d..1d'-'2026-11-27T21:24:00'-True]": P}),
+            ran({"tests/test_shop.py::test_a['-1d..1d'-'2026-11-27T21:31:00'-True]": P}),
+        ),
+        (),
+        task=QUIET,
+        touched=touched("shop.py"),
+    ),
+    *(
+        Row(
+            f"other values beside a moment are other ones: {now}",
+            Runs(
+                ran({"tests/test_shop.py::test_a[1-2026-11-27 21:24]": P, "tests/test_shop.py::test_b": P}),
+                ran({f"tests/test_shop.py::test_a[{one}]": P for one in now} | {"tests/test_shop.py::test_b": P}),
+            ),
+            ((rule, "ask owner"),),
+            task=QUIET,
+            touched=touched("shop.py"),
+        )
+        for now, rule in (
+            (("2-2026-11-27 21:31",), "other values are tested"),
+            (("1-2026-11-27 21:23",), "other values are tested"),
+            (("1-2027-02-27 21:24",), "other values are tested"),
+            (("1-2026-11-31 21:24",), "other values are tested"),
+            (("1-2026-11-27 21:31", "1-2026-11-27 21:32"), "other values are tested"),
+        )
+    ),
+    Row(
         "tests that live in a file which does not look like one",
         Runs(ran({"check_shop.py::test_a": P}), ran({"check_shop.py::test_a": P})),
         (("tests changed in an odd place", "ask owner"),),
