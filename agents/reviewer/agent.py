@@ -43,6 +43,7 @@ from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Branch, Run, TaskSpec
 from sisimpur.shared.system.outgoing import Outgoing
 
+DISAGREES, DISAGREEING, LONGEST_TOLD = "disagrees", "disagreeing test", 300  # the rule of a finding about such a test
 GOAL = """\
 # The goal behind it
 
@@ -286,7 +287,15 @@ class Reviewer:
         if doubts and isinstance(verdict, Approved):  # what opens a door is not closed by two models alone
             one = doubts[0]
             return Escalated(f"{one.path}:{one.line} {one.text}; the reviewer sets it aside: {aside[one]}", every)
+        told = reading.evidence.independent
+        if told.startswith(DISAGREES) and isinstance(verdict, Approved) and not any(map(_is_about_it, every)):
+            words = one_line(told, LONGEST_TOLD)
+            return Escalated(f"a test from the task's words alone {words}; the reviewer says nothing to it", every)
         return verdict
+
+
+def _is_about_it(finding: Finding) -> bool:
+    return finding.source == "model" and finding.rule.casefold() == DISAGREEING
 
 
 def settled_by_owner(found: Iterable[Finding], answers: Answers) -> tuple[Finding, ...]:

@@ -131,6 +131,23 @@ def test_it_is_told_that_the_owner_decides_because_of_what_the_tests_say() -> No
     assert "```reasons\napp.py shows other examples than before\n```" in model.asked[0]
 
 
+@pytest.mark.parametrize("told", ["disagrees: 1 of its tests fail: t.py::a", "agrees: 2 of its tests pass", ""])
+@pytest.mark.parametrize("rule", ["disagreeing test", "Disagreeing test", "naming", ""])
+@pytest.mark.parametrize("decision", Decision)
+def test_an_approval_that_says_nothing_to_a_test_that_disagrees_is_the_owners(
+    decision: Decision, rule: str, told: str
+) -> None:
+    """beets: one failed link kept all later songs from theirs, two tests from the words said so."""
+    is_back = decision is Decision.REQUEST_CHANGES
+    said = [replace(complaint(5, MEDIUM if is_back else Severity.LOW), rule=rule or "x")] if rule or is_back else []
+    verdict = review(ReviewReply(decision, "", said), evidence=replace(GREEN, independent=told)).verdict
+    is_silent = told.startswith("disagrees") and rule.casefold() != "disagreeing test"
+    kinds = {Decision.REQUEST_CHANGES: "ChangesRequested", Decision.ESCALATE: "Escalated"}
+    assert type(verdict).__name__ == kinds.get(decision, "Escalated" if is_silent else "Approved")
+    if decision is Decision.APPROVE and is_silent:
+        assert isinstance(verdict, Escalated) and "t.py::a" in verdict.reason
+
+
 def test_a_protected_path_is_asked_about_as_the_owner_would_and_an_ordinary_one_is_not() -> None:
     model = ScriptedModel([approve()])
     review(model=model, branch=replace(BRANCH, protected=("Dockerfile",)))
