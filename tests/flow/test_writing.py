@@ -191,10 +191,18 @@ def test_a_fix_is_tested_from_its_words_too_by_who_has_not_seen_it(fixing: Calla
     assert BLIND not in day.forge("ls-tree", "-r", "--name-only", "main"), "it is no part of the change"
 
 
-def test_where_it_disagrees_the_reviewer_reads_that(fixing: Callable[..., Stage], model: ScriptedModel) -> None:
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_where_it_disagrees_the_reviewer_reads_that(
+    fixing: Callable[..., Stage], model: ScriptedModel, is_answered: bool
+) -> None:
     day = fixing(writes_blind(4))
-    assert day.run_day() == [] and day.states() == {ID: "completed"}, "the reviewer decides"
+    why = {"path": "app.py", "line": 2, "severity": "low", "rule": "disagreeing test", "text": "1 and 2 are 3."}
+    said = {"decision": "approve", "reason": "", "unresolved": [], "findings": [why] if is_answered else []}
+    named = task(SUM, files=("app.py",), new_files=[PATH], kind="fix")
+    model.play([reads(), plans(named), CODES, {**APPROVES, "json": said}])
+    assert day.run_day() == [] and day.states() == {ID: "completed" if is_answered else "in_review"}
     assert any("disagrees: 1 of its tests fail" in line for line in day.said)
+    assert any("the reviewer says nothing to it" in line for line in day.said) is not is_answered
     (read,) = [str(one) for one in model.requests if "You are the Reviewer of" in str(one)]
     assert "by somebody who has not seen the change, disagrees" in read and "test_by_words" in read
 
