@@ -228,9 +228,9 @@ def of_another_minute(before: Collection[str], after: Collection[str]) -> frozen
 def _is_later(then: str, now: str) -> bool:
     try:
         both = [[datetime.fromisoformat(one) for one in MOMENT.findall(test)] for test in (then, now)]
-    except ValueError:  # the 31st of February
+        apart = [after - before for before, after in zip(*both, strict=True)]
+    except ValueError:  # the 31st of February, or more moments than before
         return False
-    apart = [after - before for before, after in zip(*both, strict=True)]
     return bool(apart) and all(timedelta(0) <= one <= LONGEST_KEPT for one in apart)
 
 

@@ -162,6 +162,7 @@ ROWS = [
             (("1-2026-11-27 21:23",), "other values are tested"),
             (("1-2027-02-27 21:24",), "other values are tested"),
             (("1-2026-11-31 21:24",), "other values are tested"),
+            (("1-2026-11-27 21:242026-11-27 21:24",), "other values are tested"),
             (("1-2026-11-27 21:31", "1-2026-11-27 21:32"), "other values are tested"),
         )
     ),
