@@ -63,7 +63,7 @@ def mail_of(settings: Settings, clock: Clock, hosts: tuple[str, ...] = (), home:
 
     rules, secrets = settings.policy.mail, settings.secrets
     server = MailServer(rules.server, secrets.get("MAIL_USER"), secrets.get("MAIL_PASSWORD"))
-    return MailNotifier(server, Letterhead(rules.sender or rules.to[0], rules.to, home), clock, hosts)
+    return MailNotifier(server, Letterhead(rules.sender or rules.to[0], rules.to, home, rules.pdf), clock, hosts)
 
 
 def channel_inbox(

@@ -168,6 +168,8 @@ class MailSettings(SettingsPart):
     """Who gets the evening's report and what waits for you; keys are MAIL_USER and MAIL_PASSWORD in config/.env."""
     sender: MailAddress | None = None
     """Whose address it comes from; without it: the first of `to`."""
+    pdf: bool = True
+    """Whether the evening's mail has the whole report as a PDF, where Chromium is installed."""
 
     @pydantic.model_validator(mode="after")
     def _can_be_sent(self) -> MailSettings:

@@ -31,6 +31,7 @@ class AppriseNotifier:
     """
 
     evening_only: bool = False
+    takes_paper: bool = False
 
     def __init__(self, urls: Collection[str], *, budget: float = BUDGET, hosts: Collection[str] = ()) -> None:
         if not urls:

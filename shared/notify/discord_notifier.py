@@ -149,6 +149,7 @@ class DiscordNotifier:
     """
 
     evening_only: bool = False
+    takes_paper: bool = False
 
     def __init__(
         self, webhook_url: str, clock: Clock, *, budget: float = 20.0, hosts: Collection[str] = ("github.com",)

@@ -71,6 +71,8 @@ AGAIN = "(Perhaps you have this message already: the answer to the first try was
 class Notifier(Protocol):
     evening_only: bool
     """Whether the day's message comes here once, when the day is over."""
+    takes_paper: bool
+    """Whether a notice's `paper` is sent with it."""
 
     @property
     def name(self) -> str:

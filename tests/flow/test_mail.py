@@ -43,7 +43,7 @@ def stage(tmp_path: Path, model: ScriptedModel, sink: MailSink) -> Stage:
     """A home that mails, as its owner writes it down."""
     stage = FlowStage(tmp_path, model.url, Coder(GOOD), suite).set_up(VISION, FILES)
     with (stage.home.config / "policy.yaml").open("a") as policy:
-        policy.write(f"mail: {{server: '{sink.url}', to: [{USER}]}}\n")
+        policy.write(f"mail: {{server: '{sink.url}', to: [{USER}], pdf: false}}\n")
     with (stage.home.config / ".env").open("a") as keys:
         keys.write(f"\nMAIL_USER={USER}\nMAIL_PASSWORD={PASSWORD}\n")
     mails_on(stage)
@@ -75,6 +75,9 @@ def test_a_day_is_one_mail_in_the_evening_with_its_headline_and_its_picture(stag
 @prints
 @can_read
 def test_the_evenings_mail_has_the_whole_report_as_a_pdf(stage: Stage, sink: MailSink, tmp_path: Path) -> None:
+    policy = stage.home.config / "policy.yaml"
+    policy.write_text(policy.read_text().replace(", pdf: false}", "}"))
+    mails_on(stage)
     assert stage.run_day() == []
     (attached,) = sink.mails[0].message.iter_attachments()
     file, content = tmp_path / "attached.pdf", attached.get_payload(decode=True)

@@ -118,7 +118,7 @@ def test_a_kill_while_the_evening_is_mailed_loses_no_mail_and_what_comes_twice_h
     def fresh(name: str) -> list[str]:
         (tmp_path / name).mkdir()
         stage = Stage(tmp_path / name, model.url, Coder(GOOD), suite).set_up(IDLE, FILES)
-        stage.given_config("policy", merge=f"{{}}\nmail: {{server: '{sink.url}', to: [you@example.com]}}")
+        stage.given_config("policy", merge=f"{{}}\nmail: {{server: '{sink.url}', to: [you@example.com], pdf: false}}")
         return [sys.executable, "-m", "tests.journey.one_day", str(tmp_path / name), model.url]
 
     with MailSink().listening() as sink:
