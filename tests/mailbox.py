@@ -31,7 +31,13 @@ class Mailbox:
             raise self.before.pop(0)
         self.folder.mkdir(exist_ok=True)
         id_ = sent or str(len(list(self.folder.iterdir())) + 1)
-        words = {"key": notice.key, "title": notice.title, "text": notice.text, "tone": notice.tone.value}
+        words = {
+            "key": notice.key,
+            "title": notice.title,
+            "text": notice.text,
+            "tone": notice.tone.value,
+            "foot": notice.foot,
+        }
         sections = {section.heading: section.text for section in notice.sections}
         png = len(notice.picture.png) if notice.picture else 0
         (self.folder / id_).write_text(json.dumps({**words, "sections": sections, "png": png}))

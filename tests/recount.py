@@ -1065,7 +1065,7 @@ def differences(book: Book, page: str) -> Wrong:
 def told(book: Book, message: Mapping[str, Any]) -> Wrong:
     """The day's message, in the morning or in the evening."""
     found = by_heading((section["heading"], section["text"]) for section in message["sections"])
-    first, *more = map(plain, message["text"].splitlines())
+    first, *more = map(plain, (*message["text"].splitlines(), *message.get("foot", "").splitlines()))
     if message["title"] == f"{book.day}: good morning":
         then = "planned" if planned(book) else "the plan follows"
         yield from same(capless(book, first), f"{headline(book)}, {then}")

@@ -17,7 +17,7 @@ USERNAME = "sisimpur agents"  # neither "discord" nor "clyde" may be part of it
 TITLE, DESCRIPTION, HEADING, VALUE, ALTERNATIVE = 256, 4096, 256, 1024, 1024
 FIELDS = 25
 WHOLE = 6000  # over all texts of a message's embeds
-FOOTER = 120  # kept free for it
+FOOTER, FOOT = 120, 1_500  # kept free for what was left out; the most of a notice's own
 MAX_PICTURE = 8_000_000  # bytes; Discord's own limit is 10 MiB for the whole request
 
 NOTHING = "—"  # empty names and values are refused
@@ -69,9 +69,11 @@ def clip(text: str, limit: int) -> str:
 def _embed(notice: Notice, picture: Picture | None, hosts: Collection[str]) -> dict[str, Any]:
     title = _line(notice.title, TITLE, hosts)
     text = clip(harmless(notice.text, hosts), DESCRIPTION)
-    fields = list(_fields(notice.sections, WHOLE - FOOTER - units(title) - units(text), hosts))
+    foot = clip(harmless(notice.foot, hosts).replace("`", ""), FOOT)  # no Markdown is read there
+    fields = list(_fields(notice.sections, WHOLE - FOOTER - units(title) - units(text) - units(foot), hosts))
     embed: dict[str, Any] = {"title": title, "description": text, "color": COLOURS[notice.tone], "fields": fields}
-    if footer := _footer(len(notice.sections) - len(fields), notice.picture is not None and picture is None):
+    footer = _footer(len(notice.sections) - len(fields), notice.picture is not None and picture is None)
+    if footer := "\n".join(filter(None, (footer, foot))):
         embed["footer"] = {"text": footer}
     if picture:
         embed["image"] = {"url": f"attachment://{picture.name}"}

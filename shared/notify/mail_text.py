@@ -75,7 +75,7 @@ def letter(notice: Notice, head: Letterhead, now: datetime, hosts: Collection[st
 def _words(notice: Notice) -> tuple[str, ...]:
     """All but the picture, which has one bar more when it is drawn again."""
     sections = (part for one in notice.sections for part in (one.heading, one.text))
-    return notice.key, notice.title, notice.text.removesuffix(AGAIN).rstrip(), *sections
+    return notice.key, notice.title, notice.text.removesuffix(AGAIN).rstrip(), *sections, notice.foot
 
 
 def _digest(*parts: str) -> str:

@@ -50,6 +50,7 @@ class Notice:
     tone: Tone = Tone.PLAIN
     sections: tuple[Section, ...] = ()
     picture: Picture | None = None
+    foot: str = ""  # said last, small, and never dropped
     paper: bytes = b""  # all of it as a PDF, for who gets one message a day; empty: there is none
 
 

@@ -32,5 +32,7 @@ def _paragraphs(notice: Notice) -> Iterator[str]:
         yield notice.text.strip()
     for section in notice.sections:
         yield f"{' '.join(section.heading.split())}\n{section.text.strip()}"
+    if notice.foot:
+        yield notice.foot
     if notice.picture:
         yield f"(a picture is in the report: {' '.join(notice.picture.words.split())})"

@@ -133,6 +133,16 @@ def test_a_message_that_is_full_has_room_for_its_footer(length: int) -> None:
     assert refusal(new_message(notice), []) is None
 
 
+@pytest.mark.parametrize("length", [0, 40, 400, 9_000])
+def test_its_foot_is_said_last_whatever_is_dropped(length: int) -> None:
+    foot = f"Audit: head `{'0f' * 32}` @everyone {'z' * length}"
+    notice = Notice("k", "t", "x" * 100, sections=(Section("h", "y" * 1024),) * 30, foot=foot)
+    payload = new_message(notice)
+    dropped, said = payload["embeds"][0]["footer"]["text"].split("\n", 1)
+    assert dropped.startswith("… and 2") and said.startswith(f"Audit: head {'0f' * 32} @")
+    assert "@everyone" not in said and refusal(payload, []) is None
+
+
 def test_a_later_section_does_not_take_the_place_of_one_that_was_dropped() -> None:
     large, small = Section("large", "y" * 1024), Section("small", "y")
     notice = Notice("k", "t", "x" * 4096, sections=(large, large, small))

@@ -121,7 +121,7 @@ def test_the_head_of_the_audit_stands_in_the_evenings_report_and_message_and_the
         assert records.audit.holds(told.hash) == told
     assert f"head `{told.hash}` of {told.rows} rows" in section(report(stage), "Audit")
     (message,) = box(stage).messages()
-    assert f"Audit: head `{told.hash}`" in message["text"]
+    assert f"Audit: head `{told.hash}`" in message["foot"]
 
 
 def test_each_figure_of_the_evenings_message_is_recomputed(stage: Stage) -> None:

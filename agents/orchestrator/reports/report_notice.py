@@ -46,8 +46,9 @@ def evening(account: DayAccount, command: str, png: bytes = b"", dark: bytes = b
     """`png`, `dark`: the day's picture, for a light and a dark ground."""
     shown = Picture(f"{account.day}.png", png, report_text.picture_words(account), dark) if png else None
     title = f"{account.day}: the day's report"
-    lead = "\n".join((_lead(account), *(f"Audit: {line}" for line in report_text.audit(account, command))))
-    return Notice(key_of_day(account.day), title, lead, _tone(account), _parts(account, command), shown)
+    foot = "\n".join(f"Audit: {line}" for line in report_text.audit(account, command))
+    told = Notice(key_of_day(account.day), title, _lead(account), _tone(account), _parts(account, command), shown)
+    return replace(told, foot=foot)
 
 
 def _lead(account: DayAccount, *more: str) -> str:

@@ -324,7 +324,9 @@ class Reporting:
     def _send(self, notice: Notice, as_news: bool = True, is_whole: bool = True) -> None:
         clean = self._linked
         sections = tuple(replace(one, text=clean(one.text)) for one in notice.sections)
-        notice = replace(notice, title=clean(notice.title), text=clean(notice.text), sections=sections)
+        notice = replace(
+            notice, title=clean(notice.title), text=clean(notice.text), sections=sections, foot=clean(notice.foot)
+        )
         self._messages.send(notice, self.session.now(), as_news, is_whole)
 
 
