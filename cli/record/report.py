@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from sisimpur.cli.terminal.arguments import DONE, Arguments
-from sisimpur.cli.terminal.paper import print_paper
+from sisimpur.cli.terminal.pdf_file import write_pdf
 from sisimpur.cli.terminal.printing import command, plain, print_json, print_line
 from sisimpur.cli.wiring.records import open_records, require_home
 from sisimpur.shared.model.errors import Misconfigured
@@ -27,7 +27,7 @@ def report(arguments: Arguments) -> int:
     day = _day(arguments, home)
     file = home.reports / f"{day}.md"
     if arguments.pdf:
-        return print_paper(file)
+        return write_pdf(file)
     text = read_text(file)
     if arguments.json:
         return print_json({"day": day, "file": str(file), "text": text})

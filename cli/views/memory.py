@@ -11,7 +11,7 @@ from sisimpur.agents.orchestrator.memory.learning import write_files
 from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, Lesson, heading
 from sisimpur.agents.orchestrator.planning.researching import MOST_TRIES, note_path
 from sisimpur.cli.terminal.arguments import Arguments
-from sisimpur.cli.terminal.paper import print_paper
+from sisimpur.cli.terminal.pdf_file import write_pdf
 from sisimpur.cli.terminal.printing import on_screen, plain, print_groups, print_json
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
@@ -66,7 +66,7 @@ def research(arguments: Arguments) -> int:
         rows = research_rows(records)
         ideas = _ideas(records)
     if arguments.note:
-        return print_paper(Path(arguments.home) / _note(rows, arguments.note))
+        return write_pdf(Path(arguments.home) / _note(rows, arguments.note))
     if arguments.json:
         return print_json(rows)
     print_groups("looked up", (list(_looked_up(row)) for row in rows))

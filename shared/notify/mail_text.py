@@ -67,8 +67,8 @@ def letter(notice: Notice, head: Letterhead, now: datetime, hosts: Collection[st
         for name, cid, png in (("day", "picture", notice.picture.png), ("dark", "dark", notice.picture.dark)):
             if png:
                 page.add_related(png, "image", "png", filename=f"{name}.png", disposition="inline", cid=f"<{cid}>")
-    if notice.paper:
-        message.add_attachment(notice.paper, "application", "pdf", filename=f"{day}.pdf")
+    if notice.pdf:
+        message.add_attachment(notice.pdf, "application", "pdf", filename=f"{day}.pdf")
     return message
 
 

@@ -51,7 +51,7 @@ class Notice:
     sections: tuple[Section, ...] = ()
     picture: Picture | None = None
     foot: str = ""  # said last, small, and never dropped
-    paper: bytes = b""  # all of it as a PDF, for who gets one message a day; empty: there is none
+    pdf: bytes = b""  # the whole report, for who gets one message a day; empty: there is none
 
 
 def key_of_day(day: str) -> str:

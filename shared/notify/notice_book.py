@@ -136,7 +136,7 @@ class NoticeRepository(OfDatabase):
 
 
 def _plain(notice: Notice) -> Notice:
-    return replace(notice, picture=None, paper=b"")
+    return replace(notice, picture=None, pdf=b"")
 
 
 def _notice(row: sqlite3.Row) -> Notice | None:

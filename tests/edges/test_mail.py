@@ -230,7 +230,7 @@ def test_a_dark_picture_is_shown_where_it_is_dark(other: Server) -> None:
 
 
 def test_a_report_as_a_pdf_is_attached_under_the_name_of_its_day(other: Server) -> None:
-    other.notifier.send(dataclasses.replace(WITH_BOTH, paper=b"%PDF-1.4 a report"))
+    other.notifier.send(dataclasses.replace(WITH_BOTH, pdf=b"%PDF-1.4 a report"))
     (mail,) = other.sink.mails
     (attached,) = mail.message.iter_attachments()
     assert (attached.get_content_type(), attached.get_filename()) == ("application/pdf", "2026-11-20.pdf")

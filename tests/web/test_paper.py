@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from sisimpur.agents.orchestrator.reports.drawn.chart import Column, day_picture
-from sisimpur.agents.orchestrator.reports.drawn.paper import paper
 from sisimpur.agents.orchestrator.reports.drawn.pdf import PROGRAMS, pdf
 from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.system.process import run
@@ -48,7 +47,7 @@ def of(read: str) -> str:
 def test_every_word_of_a_page_can_be_read_again(tmp_path: Path) -> None:
     png = day_picture("a day", [0.5] * 24, "$5.00", [Column("Done", (("id", BENGALI),))])
     file = tmp_path / "a.pdf"
-    file.write_bytes(paper(PAGE, "a <day>", {"day.png": png}))
+    file.write_bytes(pdf(PAGE, "a <day>", {"day.png": png}))
     read = words(file)
     for part in (BENGALI, "টাকা for ক্ষ, and Ärger — all of it <script>", "১", "৳ 2", "a stranger's"):
         assert of(part) in read, (part, read)
@@ -74,7 +73,7 @@ def test_the_report_of_a_day_is_written_beside_its_file(tmp_path: Path) -> None:
 
 def test_without_chromium_it_says_what_to_type(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match=r"apt-get install chromium$"):
-        pdf("<p>a</p>", "", "a", str(tmp_path))
+        pdf("a", "a", {}, str(tmp_path))
 
 
 def test_a_program_that_prints_nothing_is_told_as_one(tmp_path: Path) -> None:
@@ -82,4 +81,4 @@ def test_a_program_that_prints_nothing_is_told_as_one(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\necho no display >&2\nexit 3\n")
     program.chmod(0o755)
     with pytest.raises(Unavailable, match=r"Chromium printed nothing .*no display"):
-        pdf("<p>a</p>", "", "a", f"{tmp_path}:/bin")
+        pdf("a", "a", {}, f"{tmp_path}:/bin")

@@ -18,7 +18,7 @@ from sisimpur.agents.orchestrator.reports.books import DeployDays, MoneyBooks, R
 from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks
 from sisimpur.agents.orchestrator.reports.deploy_text import is_told, message
 from sisimpur.agents.orchestrator.reports.drawn.canvas import DARK, LIGHT
-from sisimpur.agents.orchestrator.reports.drawn.paper import paper
+from sisimpur.agents.orchestrator.reports.drawn.pdf import pdf
 from sisimpur.agents.orchestrator.reports.picture import picture
 from sisimpur.agents.orchestrator.reports.report_text import morning
 from sisimpur.agents.orchestrator.reports.report_words import answers
@@ -194,14 +194,14 @@ class Reporting:
         account = replace(self._account(day), head=self.books.audit.head())
         light, dark = self._write(account)
         notice = report_notice.evening(account, self._command, light, dark)
-        self._tell_day(replace(notice, paper=self._paper(day, light)), as_news)
+        self._tell_day(replace(notice, pdf=self._pdf(day, light)), as_news)
 
-    def _paper(self, day: str, png: bytes) -> bytes:
+    def _pdf(self, day: str, png: bytes) -> bytes:
         """The report for a mail; empty: nobody gets one, or nothing here can print it."""
         if not any(one.takes_paper for one in self._messages.notifiers):
             return b""
         try:
-            return paper(read_text(self._reports / f"{day}.md"), day, {f"{day}.png": png})
+            return pdf(read_text(self._reports / f"{day}.md"), day, {f"{day}.png": png})
         except Misconfigured:
             return b""  # no Chromium: it is no dependency
         except TeamError as problem:
