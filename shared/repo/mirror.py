@@ -29,7 +29,6 @@ LONG = 600.0  # seconds for what goes over the network
 NO_BRANCH = re.compile(r"[\s~^:?*\[\\\x00-\x20\x7f]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^[-+./]|^refs/|^$")
 LONGEST_BRANCH = 200
 LONGEST_LINE = 300  # characters of a line that was searched for
-POINTER, MOST_OF_A_POINTER = b"version https://git-lfs", 1_024  # bytes
 
 
 @dataclass(frozen=True)
@@ -261,18 +260,14 @@ class Mirror:
         """Paths of a folder that hold something else than the commit, or are new there and not ignored.
 
         Git looks with our settings and an index of our own: what lies in the folder names programs, and starts none.
+        Of what Git LFS keeps the folder holds the file itself, and the commit only what points to it: not told.
         """
         there = ("-c", "core.bare=false", f"--work-tree={folder}")
         self.repository.git(*there, "read-tree", commit_id(sha))
         listed = self.repository.git(*there, "ls-files", "-z", "--modified", "--others", "--exclude-standard")
         found = {path.decode("utf-8", "replace") for path in listed.split(b"\0") if path}
-        large = {entry.path for entry in self.tree(sha) if entry.path in found and self._is_pointer(entry)}
-        return sorted(found - large)
-
-    def _is_pointer(self, entry: mirror_tree.TreeEntry) -> bool:
-        """Whether Git LFS keeps the file elsewhere: its owner's folder holds the file itself."""
-        is_small = entry.mode.startswith("100") and entry.size < MOST_OF_A_POINTER
-        return is_small and self.repository.contents([entry.blob])[0].startswith(POINTER)
+        large = mirror_tree.LargeFiles.of(self.repository, self.tree(sha))
+        return sorted(path for path in found if not large.keep(path))
 
     def laid_out(self, sha: str, limits: ChangeLimits | None = None) -> mirror_tree.Laid:
         """(the files that check_out_all writes, path -> why of what it leaves alone). Refused: it writes nothing."""

@@ -451,6 +451,7 @@ def test_nothing_changed_is_nothing(still: Mirror) -> None:
 def test_what_a_folder_holds_otherwise_is_told_and_nothing_there_is_started(tmp_path: Path) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n"
     files = {"a.py": "A = 1\n", "b.py": "", "gone.py": "", "big.bin": pointer, ".gitignore": "*.log\n"}
+    files[".gitattributes"] = "*.bin filter=lfs diff=lfs merge=lfs -text\n"
     folder = tmp_path / "clone"
     repository(folder, files)
     mirror = mirror_of(folder, tmp_path / "copy" / "clone.git")
