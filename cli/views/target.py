@@ -49,27 +49,27 @@ def look(home: Home, remote: Remote, branch: str) -> Iterator[tuple[Mirror, str]
 
 
 def proposed(home: Home, remote: Remote, branch: str) -> tuple[str, list[str]]:
-    """What was found, as comments of the target's file: facts, what is not run, and the lines that nobody has to write;
-    and of it what the owner reads at once.
+    """(what was found, as comments of the target's file; lines that the owner reads at once).
 
-    A target that cannot be looked at now is no reason to make no home.
+    Comments are facts, what is not run, and the lines that nobody has to write. A target that cannot be looked at now
+    is no reason to make no home.
     """
     try:
         with look(home, remote, branch) as (mirror, commit):
             lines = list(_proposed(survey_at(mirror, commit), mirror, commit))
-            left_out = list(_not_in_it(mirror, commit, remote, branch))
+            left_out = list(_uncommitted(mirror, commit, remote, branch))
     except TeamError as problem:
         lines, left_out = [f"  not looked at: {one_line(str(problem), LONGEST)}"], []
     told = [line.strip() for line in lines if line.startswith("  not ")]
     return "".join(f"# {line}\n" for line in lines), [*left_out, *told]
 
 
-def _not_in_it(mirror: Mirror, commit: str, remote: Remote, branch: str) -> Iterator[str]:
+def _uncommitted(mirror: Mirror, commit: str, remote: Remote, branch: str) -> Iterator[str]:
     """What lies in the owner's folder, and in no commit of the branch: the team starts without it."""
     folder = Path(remote.url)
     if remote.is_local and (folder / ".git").exists() and (paths := mirror.differing(commit, folder)):
-        begin = f"not committed to {branch}, with whose newest commit the team begins"
-        yield f"not in it: {few(paths, 3)} of {folder}: {begin}"
+        without = f"the team begins with the newest commit of {branch}, without them; commit what it needs"
+        yield f"not committed: {few(paths, 3)} of {folder}: {without}"
 
 
 def _proposed(survey: TargetSurvey, mirror: Mirror, commit: str) -> Iterator[str]:

@@ -529,10 +529,8 @@ def test_init_says_at_once_what_the_team_will_not_see_and_that_nothing_tests_it(
     for name in ("new.py", "run.log"):
         (shop / name).touch()
     told = typed("--home", str(stage.root / "h"), "init", "--target", str(shop)).text.splitlines()
-    assert (
-        told[1]
-        == f"  not in it: a.py, new.py of {shop}: not committed to main, with whose newest commit the team begins"
-    )
+    without = "the team begins with the newest commit of main, without them; commit what it needs"
+    assert told[1] == f"  not committed: a.py, new.py of {shop}: {without}"
     assert told[2].startswith("  not tested: none were found; name their command as `test:`")
     git(shop, "add", ".")
     git(shop, "commit", "-q", "-m", "all")
