@@ -213,8 +213,7 @@ def _line(card: Card) -> str:
 
 def _has_failed(card: Card, seen: Snapshot) -> bool:
     """Tell whether the owner is asked about it: not if the owner cancelled it, or dropped it with its goal."""
-    last = _newest(card, seen) if card.state is State.FAILED else None
-    return card.state is State.FAILED and (last is None or last.event is Event.EXHAUSTED)
+    return card.state is State.FAILED and ((last := _newest(card, seen)) is None or last.event is Event.EXHAUSTED)
 
 
 def _parked(card: Card, records: Records) -> str:

@@ -43,7 +43,7 @@ def tidy(
 
 
 def tidy_talk(home: Home, db: Database, now: datetime, is_clock_right: bool, talk: TalkSettings) -> list[str]:
-    """Do of it what a day without a daemon needs: what was said stays within the size that the owner allows."""
+    """Keep what was said within the size that the owner allows: all that a home without a daemon needs."""
     return _done({"talk": _talk(home, db, now, talk)}, is_clock_right)
 
 

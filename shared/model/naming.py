@@ -110,7 +110,7 @@ def attempt_ref(task_id: str, attempt: int) -> str:
 def fits(id_: str, typed: str) -> bool:
     """Tell whether an id begins so, or its last part is this: `20261120-01` is `01` and `1`, `g-1f3a2b` is `1f3a2b`.
 
-    Up to three digits are a number of the day, never the begin of a year.
+    Up to three digits are a number of the day, never the beginning of a year.
     """
     last = id_.rpartition("-")[2]
     begins = id_.startswith(typed) and (len(typed) > 3 or not typed.isdigit())

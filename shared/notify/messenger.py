@@ -39,9 +39,9 @@ class Messenger:
                 self._try(notifier, notice, slip, now)
 
     def flush(self, day: str, now: datetime) -> bool:
-        """Send again what should be there since five minutes and is not.
+        """Send again what did not arrive five minutes ago, and tell whether the day's own message did not, either.
 
-        Whether the day's own message is among it: that one is not sent here, but by whoever has its newest words.
+        That one is not sent here, but by whoever has its newest words.
         """
         owed = False
         for notifier in self.notifiers:

@@ -76,10 +76,10 @@ class AskSources:
 
 
 def told(known: AskSources, asks: Sequence[FactAsk], room: int = 0) -> str:
-    """One answer after the other, those of each goal in turn. Long ones get what short ones leave; of the rest only
-    what they define is told. `room`: characters; 0: as many as so many goals have.
+    """One answer after the other, those of each goal in turn. `room`: characters; 0: as many as so many goals have.
 
-    Where a definition's name stands is told of what all answers leave: nobody can do without the text itself.
+    Long ones get what short ones leave; of the rest only what they define is told. Where a definition's name stands
+    comes last: nobody can do without the text itself.
     """
     taken = _in_turn(asks)
     goals = len({ask.goal_id for ask in taken})
@@ -98,10 +98,10 @@ def told(known: AskSources, asks: Sequence[FactAsk], room: int = 0) -> str:
             parted[place] = ("", "", "")
         room -= len(text) + 2
         texts[place] = text
-    for place, (_, mark, uses) in enumerate(parted):
-        if mark and len(mark) + len(uses) <= room:
-            texts[place] += mark + uses
-            room -= len(mark) + len(uses)
+    for place, (_, *uses) in enumerate(parted):
+        if len(more := "".join(uses)) <= room:
+            texts[place] += more
+            room -= len(more)
     told_ = [texts[place] for place in range(len(taken))]
     if len({_what(ask) for ask in asks}) > len(taken):
         told_.append(f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered")
