@@ -23,7 +23,7 @@ class Mailbox:
     after: list[TeamError] = field(default_factory=list)
     tries: int = 0
     evening_only: bool = False
-    takes_paper: bool = False
+    takes_pdf: bool = False
 
     def send(self, notice: Notice, sent: str = "") -> str:
         self.tries += 1

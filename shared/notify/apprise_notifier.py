@@ -31,7 +31,7 @@ class AppriseNotifier:
     """
 
     evening_only: bool = False
-    takes_paper: bool = False
+    takes_pdf: bool = False
 
     def __init__(self, urls: Collection[str], *, budget: float = BUDGET, hosts: Collection[str] = ()) -> None:
         if not urls:

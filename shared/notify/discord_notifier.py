@@ -149,7 +149,7 @@ class DiscordNotifier:
     """
 
     evening_only: bool = False
-    takes_paper: bool = False
+    takes_pdf: bool = False
 
     def __init__(
         self, webhook_url: str, clock: Clock, *, budget: float = 20.0, hosts: Collection[str] = ("github.com",)

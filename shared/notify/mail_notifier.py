@@ -59,7 +59,7 @@ class MailNotifier:
         self._is_encrypted, self._host = parts.scheme == "smtps", parts.hostname or ""
         self._port = parts.port or (465 if self._is_encrypted else 587)
         self._server, self._head, self._clock, self._hosts = server, head, clock, tuple(hosts)
-        self.takes_paper = head.takes_paper
+        self.takes_pdf = head.takes_pdf
         self._clean = Outgoing({"MAIL_PASSWORD": server.password} if server.password else {}).clean
 
     def send(self, notice: Notice, sent: str = "") -> str:  # noqa: ARG002

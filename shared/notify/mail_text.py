@@ -41,7 +41,7 @@ class Letterhead:
     sender: str
     to: tuple[str, ...]
     home: str
-    takes_paper: bool = True
+    takes_pdf: bool = True
 
 
 def letter(notice: Notice, head: Letterhead, now: datetime, hosts: Collection[str] = ()) -> EmailMessage:

@@ -72,8 +72,8 @@ AGAIN = "(Perhaps you have this message already: the answer to the first try was
 class Notifier(Protocol):
     evening_only: bool
     """Whether the day's message comes here once, when the day is over."""
-    takes_paper: bool
-    """Whether a notice's `paper` is sent with it."""
+    takes_pdf: bool
+    """Whether a notice's `pdf` is sent with it."""
 
     @property
     def name(self) -> str:

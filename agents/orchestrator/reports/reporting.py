@@ -198,7 +198,7 @@ class Reporting:
 
     def _pdf(self, day: str, png: bytes) -> bytes:
         """The report for a mail; empty: nobody gets one, or nothing here can print it."""
-        if not any(one.takes_paper for one in self._messages.notifiers):
+        if not any(one.takes_pdf for one in self._messages.notifiers):
             return b""
         try:
             return pdf(read_text(self._reports / f"{day}.md"), day, {f"{day}.png": png})
