@@ -34,8 +34,8 @@ class Messenger:
         for notifier in self.notifiers:
             if notifier.evening_only and not is_whole:
                 continue
-            slip = self.book.intend(notice, notifier.name, now)
-            if slip.is_due and (as_news or slip.message_id or not (slip.posts or slip.blind)):
+            slip = self.book.intend(notice, notifier.name, now, as_news)
+            if slip.is_due and (as_news or slip.stands_alone):
                 self._try(notifier, notice, slip, now)
 
     def flush(self, day: str, now: datetime) -> bool:
@@ -49,7 +49,7 @@ class Messenger:
                 rests = slip.tried_at and Backoff(1, slip.tried_at, slip.tried_at + PAUSE).lasts(now)
                 if slip.service == notifier.name and not rests:
                     if notice.key == key_of_day(day):
-                        owed = owed or not self._is_shut(notifier, now)
+                        owed = owed or (slip.stands_alone and not self._is_shut(notifier, now))
                     else:
                         self._try(notifier, notice, slip, now)
         return owed

@@ -44,6 +44,11 @@ class Slip:
         return self.state not in ("delivered", "refused") and (bool(self.message_id) or self.blind < MOST_BLIND)
 
     @property
+    def stands_alone(self) -> bool:
+        """Tell whether nothing stands beside it when it is sent: it changes what is there, or is the first."""
+        return bool(self.message_id) or not (self.posts or self.blind)
+
+    @property
     def is_perhaps_there(self) -> bool:
         """Tell whether it was sent, and nobody knows what came of it."""
         return not self.message_id and self.blind > 0
@@ -52,11 +57,11 @@ class Slip:
 class NoticeRepository(OfDatabase):
     """`db` is the database of the home."""
 
-    def intend(self, notice: Notice, service: str, now: datetime) -> Slip:
+    def intend(self, notice: Notice, service: str, now: datetime, as_news: bool = True) -> Slip:
         """Note what is to stand there from now on. The same again changes nothing; other words are a new intention.
 
-        They may be tried once more, however many answers were lost. A picture alone is nothing new where what was
-        said cannot be changed.
+        They may be tried once more, however many answers were lost. Where what was said cannot be changed, a picture
+        alone is nothing new, and without `as_news` nothing is.
         """
         digest = hashlib.sha256(NOTICE.dump_json(_plain(notice)) + (notice.picture.png if notice.picture else b""))
         values = (notice.key, service, digest.hexdigest(), NOTICE.dump_json(_plain(notice)).decode(), now.isoformat())
@@ -65,8 +70,8 @@ class NoticeRepository(OfDatabase):
                 "insert into notices (key, service, digest, notice_json, at, state) values (?, ?, ?, ?, ?, 'planned')"
                 " on conflict do update set digest = excluded.digest, notice_json = excluded.notice_json,"
                 " at = excluded.at, state = 'planned', blind = min(blind, ?) where digest <> excluded.digest"
-                " and not (state = 'delivered' and message_id = '' and notice_json = excluded.notice_json)",
-                (*values, MOST_BLIND - 1),
+                " and not (state = 'delivered' and message_id = '' and (notice_json = excluded.notice_json or not ?))",
+                (*values, MOST_BLIND - 1, as_news),
             )
             slip = _slip(db.execute("select * from notices where key = ? and service = ?", values[:2]).fetchone())
         fault_point("notice.planned")

@@ -135,6 +135,25 @@ def test_the_days_own_message_is_owed_and_not_sent_in_old_words(messenger: Messe
     assert texts(box) == ["newest"] and not messenger.flush(DAY, NOW + 2 * PAUSE)
 
 
+def test_nothing_is_owed_that_is_not_sent_again(book: NoticeRepository, tmp_path: Path) -> None:
+    """What is owed is drawn and printed anew: by each tick until midnight, for a mail that stays where it is."""
+    box, mail = Mailbox(tmp_path / "box"), Mailbox(tmp_path / "mail", keeps_ids=False, name="mail")
+    messenger = Messenger(book, [box, mail], lambda _: None)
+    box.before.append(Unavailable("away"))
+    messenger.send(MESSAGE, NOW)
+    assert messenger.flush(DAY, NOW + PAUSE)
+    messenger.send(replace(MESSAGE, text="newest"), NOW + PAUSE, as_news=False)
+    assert (texts(box), texts(mail)) == (["newest"], ["at work"])
+    assert not messenger.flush(DAY, NOW + 3 * PAUSE) and book.unsent("x") == ()
+
+
+def test_a_days_message_that_may_be_there_is_not_owed(book: NoticeRepository, tmp_path: Path) -> None:
+    mail = Mailbox(tmp_path / "mail", keeps_ids=False, after=[DeliveryUnknown("no answer")])
+    messenger = Messenger(book, [mail], lambda _: None)
+    messenger.send(MESSAGE, NOW)
+    assert not messenger.flush(DAY, NOW + 2 * PAUSE)
+
+
 def test_nothing_is_owed_to_a_service_that_takes_nothing(messenger: Messenger, box: Mailbox) -> None:
     box.before.append(Misconfigured("the webhook is gone"))
     messenger.send(MESSAGE, NOW)
