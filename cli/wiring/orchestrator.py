@@ -136,7 +136,7 @@ class Assembly:
     def _protected(self) -> tuple[str, ...]:
         target = self._target
         lines = (target.setup, target.test, *(line for one in target.roots for line in (one.setup, one.test)))
-        return (*target.protected, *named_files(" ".join(lines)))
+        return (*target.protected, *named_files(*lines))
 
     def _wish(self, known: TaskRecord) -> tuple[str, str]:
         """The goal of a task, for who reads its change (empty: it has none now), and who proposed it, if no owner."""

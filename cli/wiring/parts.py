@@ -24,6 +24,8 @@ from sisimpur.shared.system.log import Log
 from sisimpur.shared.system.outgoing import Outgoing
 
 T = TypeVar("T")
+PYTEST = ("pytest", "py.test")
+WITHIN = re.compile(r"[`(]([^`()]*)[`)]")  # a command within another one
 COLLECTED = re.compile(r"(?:[\w.-]+/)*(?:test_[\w-]*|[\w-]*_test)\.py(?:::\S+)?")
 
 
@@ -74,15 +76,25 @@ def made_once(make: Callable[[], T]) -> Callable[[], T]:
     return asked
 
 
-def named_files(commands: str) -> tuple[str, ...]:
+def named_files(*commands: str) -> tuple[str, ...]:
     """Return the files that the owner's commands name: who changes one changes what is run.
 
     Tests that pytest is told to collect are judged as all others are: nothing runs them by itself.
     """
-    named = (word for command in re.split(r"&&|[;|&\n]+", commands) for word in _not_collected(command.split()))
+    text = "\n".join(commands)
+    while within := WITHIN.search(text):
+        text = f"{text[: within.start()]} {text[within.end() :]}\n{within[1]}"
+    named = (word for command in re.split(r"[;|&\n]+", text) for word in _not_collected(command.split()))
     return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", " ".join(named)))
 
 
+def _is_value(command: list[str], place: int) -> bool:
+    """`uv run --with pytest python test_all.py` does not run it."""
+    before = command[place - 1] if place else ""
+    return before.startswith("-") and before != "-m"
+
+
 def _not_collected(command: list[str]) -> list[str]:
-    begins = next((place for place, word in enumerate(command) if word in ("pytest", "py.test")), len(command))
+    runs = (place for place, word in enumerate(command) if word in PYTEST and not _is_value(command, place))
+    begins = next(runs, len(command))
     return command[:begins] + [one for one in command[begins:] if not COLLECTED.fullmatch(one)]
