@@ -366,6 +366,7 @@ def test_a_set_up_that_failed_comes_with_the_line_to_write(printed: str, command
         ("apt-get -q install --no-install-recommends \\\n  gcc \\\n  g++ || true", "gcc g++"),
         ("apt install $(cat x) `id` libxml2-dev; echo b", "libxml2-dev"),
         ("pip install c", ""),
+        ("apt-get install sudo- .+ l.+ a.. gcc-12 libstdc++ python3.11-dev", "gcc-12 libstdc++ python3.11-dev"),
     ],
 )
 def test_what_its_ci_installs_on_the_machine_is_one_line_of_plain_names(run: str, line: str) -> None:

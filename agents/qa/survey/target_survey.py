@@ -58,7 +58,8 @@ SAYS_SERVICES = re.compile(
 )
 CI = re.compile(r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml")
 SYSTEM = re.compile(r"\bapt(?:-get)?(?: -\S+)* install ([^\n;&|]+)")
-SYSTEM_PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+")  # a name, and nothing that a shell would read otherwise
+# A name, and nothing that a shell would read otherwise, or apt: `sudo-` removes it, `l.+` is an expression.
+SYSTEM_PACKAGE = re.compile(r"[a-z0-9](?:[a-z0-9+-]|\.[a-z0-9])*[a-z0-9+]")
 TESTED = re.compile(r"\b(pytest|tests?|tox|nox)\b")
 SERVICES = {
     "PostgreSQL": r"image:\s*['\"]?[\w./-]*postg(?:res|is)|backends\.postgresql",
