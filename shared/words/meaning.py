@@ -63,6 +63,7 @@ APART = re.compile(
     r"|\b(?:hands off|off[- ]limits)\b|\bleave\b.*\balone\b|হাত (?:দি|দে)|ধরবেন না|স্পর্শ",
     re.IGNORECASE,
 )
+MEANT_BEFORE = re.compile(r"\W*(?:(?:it|them|this|that|these|those)\b)?\W*(?:at all|please|here)?\W*", re.IGNORECASE)
 GOES_ON = re.compile(r"\bkeeps? (?:on )?(?:working|running|passing|supporting|compiling|building)\b", re.IGNORECASE)
 APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʹ′＇`´", "'"))
 UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
@@ -128,9 +129,11 @@ def forbids_change(text: str) -> bool:
 
 def forbidden_part(text: str) -> str:
     """Of a goal's sentence that sets something apart ("don't touch x"): the words that name it; empty: none does."""
-    found = APART.search(_plain(text))
-    is_before = found and not found[0].casefold().endswith(("touch", "touching", "off"))
-    return text if is_before else _plain(text)[found.start() :] if found else ""
+    plain = _plain(text)
+    if not (found := APART.search(plain)):
+        return ""
+    is_behind = found[0].casefold().endswith(("touch", "touching", "off"))
+    return plain[found.start() :] if is_behind and not MEANT_BEFORE.fullmatch(plain, found.end()) else text
 
 
 def reads_as_english(text: str) -> bool:

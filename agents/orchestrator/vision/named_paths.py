@@ -235,7 +235,8 @@ def fates(
 def goal_guards(goals: Iterable[Goal], files: Sequence[str]) -> Iterator[Guard]:
     """What a goal itself says must not be touched: it holds for the tasks of this goal, and for no other.
 
-    Of an English sentence what stands behind "don't touch" counts: before it stands what is to be changed.
+    Of an English sentence what stands behind "don't touch" counts: before it stands what is to be changed. Where
+    nothing or "it" stands behind, the whole sentence counts.
     """
     target = TargetPaths(tuple(files))
     for goal in (one for one in goals if not one.proposed_by):
