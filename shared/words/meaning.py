@@ -49,6 +49,13 @@ NO = re.compile(
     r"|(?<!\w)(?:না|নয়|নয়|নেই|নিষেধ|নিষিদ্ধ|কখনো|কখনোই|বন্ধ)(?!\w)",
     re.IGNORECASE,
 )
+# Words beside the name of a folder that may keep somebody out of it; elsewhere most of them say nothing of the kind.
+KEPT_BACK = re.compile(
+    r"\b(?:touch\w*|except\w*|exclud\w*|refrain\w*|refus\w*|beware|skip|ignore|steer clear|out of (?:bounds|scope)|"
+    r"untouchable|immutable|locked|sealed|closed|taboo|disallowed|bad idea|permission|approval|sign[- ]?off|"
+    r"(?:call|tell|consult) (?:me|us)|belongs? to|owned by|myself|ourselves|my job)\b",
+    re.IGNORECASE,
+)
 # Words that forbid to change a thing, so that a bare word beside them may be its name. They only ever add a guard.
 HANDS_OFF = re.compile(
     r"\b(?:don'?t|do not|never|not to|must not|mustn'?t|nobody|no one|may not|should not|shouldn'?t|cannot|can'?t)\b"
@@ -130,10 +137,20 @@ def forbids_change(text: str) -> bool:
 def forbidden_part(text: str) -> str:
     """Of a goal's sentence that sets something apart ("don't touch x"): the words that name it; empty: none does."""
     plain = _plain(text)
-    if not (found := APART.search(plain)):
-        return ""
-    is_behind = found[0].casefold().endswith(("touch", "touching", "off"))
-    return plain[found.start() :] if is_behind and not MEANT_BEFORE.fullmatch(plain, found.end()) else text
+    return " ".join(_apart(plain, found) for found in APART.finditer(plain))
+
+
+def _apart(text: str, found: re.Match[str]) -> str:
+    said = found[0].casefold()
+    if said.startswith("leave"):
+        return found[0]
+    is_behind = said.endswith(("touch", "touching", "off")) and not MEANT_BEFORE.fullmatch(text, found.end())
+    return text[found.start() :] if is_behind else text
+
+
+def keeps_back(text: str) -> bool:
+    """Words that may keep somebody out of a folder that is named beside them."""
+    return KEPT_BACK.search(_plain(text)) is not None
 
 
 def reads_as_english(text: str) -> bool:

@@ -214,6 +214,7 @@ def test_every_file_of_the_target_is_found_wherever_it_stands(path: str, around:
         ("We run sqlite in the web", 0),
         ("The billing is by Stripe, and fast.", 0),
         ("Write the docs in English", 0),
+        ("The web must keep running", 0),
         ("Never be slow in the web", 1),
         ("Wir nutzen billing", 1),
         ("billing", 1),
@@ -221,6 +222,15 @@ def test_every_file_of_the_target_is_found_wherever_it_stands(path: str, around:
         ("Ask me before you change billing", 1),
         ("Be careful with billing and its tests", 1),
         ("The billing is in billing/gone.py", 1),
+        ("Any change to the billing needs my approval", 1),
+        ("Please refrain from changing the billing", 1),
+        ("Touch the billing and you are fired", 1),
+        ("The billing is out of bounds for you", 1),
+        ("Changing the billing is a bad idea", 1),
+        ("Everything except billing may be changed", 1),
+        ("You need permission to work on the billing", 1),
+        ("We will rewrite the billing ourselves", 1),
+        ("The billing belongs to finance, not to the team", 1),
     ],
 )
 def test_a_plain_wish_in_which_a_folders_name_stands_is_told_with_the_line_that_guards_it(

@@ -17,7 +17,14 @@ from typing import Literal
 
 from sisimpur.shared.model.scope import folded, is_plain_path, matches
 from sisimpur.shared.model.work import Goal, Guard, Remark
-from sisimpur.shared.words.meaning import forbidden_part, forbids_change, meanings, says_how_it_works, says_no
+from sisimpur.shared.words.meaning import (
+    forbidden_part,
+    forbids_change,
+    keeps_back,
+    meanings,
+    says_how_it_works,
+    says_no,
+)
 
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|[“„«]([^”“»]+)[”“»]|(?<!\w)'([^']+)'(?!\w)")
@@ -259,7 +266,7 @@ def _fate(sentence: str, found: NamedPaths, is_spoken_for: bool, is_guard_line: 
         return NoteFate(sentence, "question", found.patterns, seen)
     if found.patterns or is_spoken_for:
         return NoteFate(sentence, "guard", found.patterns)
-    is_asked = is_guard_line or not says_how_it_works(sentence)
+    is_asked = is_guard_line or not says_how_it_works(sentence) or (bool(found.loose) and keeps_back(sentence))
     return NoteFate(sentence, "question" if is_asked else "wish", (), seen)
 
 
