@@ -66,8 +66,8 @@ HANDS_OFF = re.compile(
 )
 # What a goal sets apart from its own work. Rather too few words: "must not delete x" may be what it asks for.
 APART = re.compile(
-    r"\b(?:don'?t|do not|never|without|must not|mustn'?t)\b\W+(?:\w+\W+){0,2}?touch(?:ing)?\b"
-    r"|\b(?:hands off|off[- ]limits)\b|\bleave\b.*\balone\b|হাত (?:দি|দে)|ধরবেন না|স্পর্শ",
+    r"\b(?:don'?t|do not|never|without|(?:must|may|should) not|(?:must|should)n'?t)\b\W+(?:\w+\W+){0,4}?touch(?:ing)?\b"
+    r"|\b(?:hands off|off[- ]limits)\b|\bleave\b.*?\b(?:alone|untouched)\b|হাত (?:দি|দে)|ধরবেন না|স্পর্শ",
     re.IGNORECASE,
 )
 MEANT_BEFORE = re.compile(r"\W*(?:(?:it|them|this|that|these|those)\b)?\W*(?:at all|please|here)?\W*", re.IGNORECASE)
