@@ -82,3 +82,20 @@ def test_a_program_that_prints_nothing_is_told_as_one(tmp_path: Path) -> None:
     program.chmod(0o755)
     with pytest.raises(Unavailable, match=r"Chromium printed nothing .*no display"):
         pdf("a", "a", {}, f"{tmp_path}:/bin")
+
+
+def test_what_it_leaves_behind_costs_no_page(tmp_path: Path) -> None:
+    """A helper of Chromium's with a session of its own still writes into the profile when that is thrown away."""
+    program = tmp_path / "chromium"
+    program.write_text(
+        "#!/bin/sh\n"
+        "for one; do case $one in\n"
+        "--print-to-pdf=*) echo page > ${one#*=};; --user-data-dir=*) export at=${one#*=}; mkdir -p $at;;\n"
+        "esac; done\n"
+        "for h in a b c; do\n"
+        '    setsid sh -c "n=0; while [ \\$n -lt 30000 ]; do n=\\$((n+1)); : > $at/$h\\$n; done" > /dev/null 2>&1 &\n'
+        "done\n"
+        "while [ ! -e $at/c50 ]; do :; done\n"
+    )
+    program.chmod(0o755)
+    assert pdf("a", "a", {}, f"{tmp_path}:/usr/bin:/bin") == b"page\n"

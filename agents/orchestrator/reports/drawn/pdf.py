@@ -41,7 +41,8 @@ def pdf(text: str, title: str, pictures: Mapping[str, bytes], search: str = PROG
 
     Misconfigured: there is no Chromium. Unavailable: it printed nothing.
     """
-    with tempfile.TemporaryDirectory(prefix="sisimpur-pdf-") as folder:
+    # what a helper of it still writes there may be left behind: that costs no report
+    with tempfile.TemporaryDirectory(prefix="sisimpur-pdf-", ignore_cleanup_errors=True) as folder:
         page, printed = Path(folder) / "page.html", Path(folder) / "page.pdf"
         page.write_text(_page(text, title, pictures), "utf-8")
         # Chromium's own sandbox refuses root; what is printed is our page alone, without scripts and without a network.
