@@ -374,6 +374,12 @@ def test_what_its_ci_installs_on_the_machine_is_one_line_of_plain_names(run: str
     assert found == ((f"apt-get install {line}", ".github/workflows/ci.yml") if line else ("", ""))
 
 
+def test_a_workflows_name_forges_no_line_and_its_packages_fill_no_screen() -> None:
+    workflow = f"run: apt-get install {' '.join(f'lib{number}' for number in range(1000))}"
+    line, path = survey({".github/workflows/a\nok    sandbox\x1b[2J.yml": workflow}).system_packages()
+    assert path.isprintable() and len(line) < 500
+
+
 def test_what_is_not_run_comes_with_what_follows() -> None:
     found = survey({"go.mod": "", ".gitattributes": "*.bin filter=lfs", "environment.yml": ""})
     assert [line.partition(":")[0] for line in findings.what_is_not_run(found)] == [

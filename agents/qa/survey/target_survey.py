@@ -17,6 +17,7 @@ from sisimpur.agents.qa.survey.manifests import WANTED, Manifests, Read, within
 from sisimpur.agents.qa.survey.roots import FOLDER, Root, Suites, setup_of
 from sisimpur.shared.model.change import CommitFiles, paths_of
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import one_line
 
 LARGEST = 5_000_000  # bytes of a file that is read: lock files are long
 PIP, LOCKED = "pip install", "/tmp/locked.txt"  # noqa: S108  the box's own
@@ -60,6 +61,7 @@ CI = re.compile(r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml")
 SYSTEM = re.compile(r"\bapt(?:-get)?(?: -\S+)* install ([^\n;&|]+)")
 # A name, and nothing that a shell would read otherwise, or apt: `sudo-` removes it, `l.+` is an expression.
 SYSTEM_PACKAGE = re.compile(r"[a-z0-9](?:[a-z0-9+-]|\.[a-z0-9])*[a-z0-9+]")
+MOST_SYSTEM, LONGEST_PATH = 50, 120  # packages of one line, and characters
 TESTED = re.compile(r"\b(pytest|tests?|tox|nox)\b")
 SERVICES = {
     "PostgreSQL": r"image:\s*['\"]?[\w./-]*postg(?:res|is)|backends\.postgresql",
@@ -133,7 +135,7 @@ class TargetSurvey:
         for path in filter(CI.fullmatch, sorted(self.paths)):
             words = [word for found in SYSTEM.findall(self.read(path).replace("\\\n", " ")) for word in found.split()]
             if named := [word for word in dict.fromkeys(words) if SYSTEM_PACKAGE.fullmatch(word)]:
-                return f"apt-get install {' '.join(named)}", path
+                return f"apt-get install {' '.join(named[:MOST_SYSTEM])}", one_line(path, LONGEST_PATH)
         return "", ""
 
     @property
