@@ -59,8 +59,8 @@ def draw(home: Path) -> None:
             "fetch('/api/v1/tasks?state=in_review', {headers: {Authorization:"
             " `Bearer ${localStorage.getItem('sisimpur.key')}`}}).then(a => a.json())"
         )["tasks"][0]["id"]
-        for name, path in {**NAMED, "review": f"/review/{task}", "task": f"/task/{task}"}.items():
-            _draw_page(page, board.here + path, PAGES / f"{name}.png")
+        for name, at in {**NAMED, "review": f"/review/{task}", "task": f"/task/{task}"}.items():
+            _draw_page(page, board.here + at, PAGES / f"{name}.png")
         browser.close()
     for path in PICTURES.glob("board-*.png"):
         assert path.stat().st_size < MOST, path
