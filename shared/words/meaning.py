@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 
 from sisimpur.shared.model.text import one_line
@@ -134,16 +134,17 @@ def forbids_change(text: str) -> bool:
     return HANDS_OFF.search(_plain(text)) is not None
 
 
-def forbidden_part(text: str) -> str:
-    """Of a goal's sentence that sets something apart ("don't touch x"): the words that name it; empty: none does."""
+def forbidden_parts(text: str) -> Iterator[str]:
+    """The parts of a goal's sentence that set something apart ("don't touch x"), letter by letter where that can be."""
     plain = _plain(text)
-    return " ".join(_apart(plain, found) for found in APART.finditer(plain))
+    words = text if len(text) == len(plain) else plain
+    yield from dict.fromkeys(_apart(words, found) for found in APART.finditer(plain))
 
 
 def _apart(text: str, found: re.Match[str]) -> str:
     said = found[0].casefold()
     if said.startswith("leave"):
-        return found[0]
+        return text[found.start() : found.end()]
     is_behind = said.endswith(("touch", "touching", "off")) and not MEANT_BEFORE.fullmatch(text, found.end())
     return text[found.start() :] if is_behind else text
 

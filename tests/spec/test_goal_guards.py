@@ -39,6 +39,7 @@ def test_what_a_goal_says_not_to_touch_is_guarded_in_its_own_tasks(said: str, pa
     found = list(goal_guards([goal], FILES))
     assert tuple(pattern for guard in found for pattern in guard.patterns) == patterns
     assert all(guard.goal_id == "g-1" and guard.note in said for guard in found)
+    assert not any("app/views.py" in guard.note for guard in found), "what is to be changed is looked up"
     assert not list(goal_guards([replace(goal, proposed_by="somebody")], FILES)), "strangers guard nothing"
     assert len(list(goal_guards([replace(goal, title="Do it", details=(said,))], FILES))) == len(found)
 

@@ -18,7 +18,7 @@ from typing import Literal
 from sisimpur.shared.model.scope import folded, is_plain_path, matches
 from sisimpur.shared.model.work import Goal, Guard, Remark
 from sisimpur.shared.words.meaning import (
-    forbidden_part,
+    forbidden_parts,
     forbids_change,
     keeps_back,
     meanings,
@@ -243,15 +243,15 @@ def goal_guards(goals: Iterable[Goal], files: Sequence[str]) -> Iterator[Guard]:
     """What a goal itself says must not be touched: it holds for the tasks of this goal, and for no other.
 
     Of an English sentence what stands behind "don't touch" counts: before it stands what is to be changed. Where
-    nothing or "it" stands behind, the whole sentence counts.
+    nothing or "it" stands behind, the whole sentence counts. The note is what counts, and no more: the planner looks
+    up all other words.
     """
     target = TargetPaths(tuple(files))
     for goal in (one for one in goals if not one.proposed_by):
         for sentence in (one for text in (goal.title, *goal.details) for one in sentences(text)):
-            said = forbidden_part(sentence)
-            patterns = covering(named(said, target, forbids=True).patterns, files) if said else ()
-            if patterns:
-                yield Guard(sentence, patterns, goal_id=goal.id)
+            for said in forbidden_parts(sentence):
+                if patterns := covering(named(said, target, forbids=True).patterns, files):
+                    yield Guard(said if said in sentence else sentence, patterns, goal_id=goal.id)
 
 
 def _named(sentence: str, target: TargetPaths, is_guard_line: bool) -> NamedPaths:
