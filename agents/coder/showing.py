@@ -61,7 +61,7 @@ def with_views(job: EngineJob, words: str) -> EngineJob:
 
 def _read_view(path: str, text: str, words: str) -> str:
     """Of what is only read a part is enough where the task says which."""
-    return view(path, text, words, *((LONG_TO_READ, MOST_TO_READ) if is_told_of(text, words) else ()))
+    return view(path, text, words, LONG_TO_READ, MOST_TO_READ) if is_told_of(text, words) else view(path, text, words)
 
 
 def words_of(asked: TaskSpec, correction: Correction | None, patch: bytes) -> str:

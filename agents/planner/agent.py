@@ -202,8 +202,8 @@ def _told(sources: AskSources, reply: PlanReply) -> str:
 def _work(goal: Goal, order: PlanOrder) -> str:
     """Its words without those that set something apart: what no task of it may touch takes no room."""
     text = "\n".join((goal.title, *goal.details))
-    for guard in order.guards:
-        text = text.replace(guard.note, "") if guard.goal_id == goal.id else text
+    for guard in (one for one in order.guards if one.goal_id == goal.id):
+        text = text.replace(guard.note, "")
     return text
 
 
