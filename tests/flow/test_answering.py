@@ -65,6 +65,14 @@ def test_the_answer_stands_with_the_goal_when_it_is_planned_and_nobody_asks_agai
     assert 'To "Which sum?" I answer: the one of negative numbers' in asked.replace('\\"', '"')
 
 
+def test_what_an_answer_says_not_to_touch_is_guarded_in_the_goals_tasks(stage: Stage, model: ScriptedModel) -> None:
+    stage.run_day()
+    assert typed(stage, "answer", SUM, "The first. Leave webhook.py alone for it") == 0
+    model.play(PLANS)
+    stage.run_day()
+    assert f"webhook.py (tasks of {SUM} only): Leave webhook.py alone" in planned_with(model)[-1]
+
+
 def test_a_note_that_guards_no_file_is_answered_in_the_vision_and_no_command_is_offered(
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -210,7 +210,7 @@ class _DayPlanning:
     ) -> None:
         of, day = self.of, self.day
         files = [entry.path for entry in of.branches.mirror.tree(commit)]
-        order = self._order(goals, free, goal_guards(goals, files))
+        order = self._order(goals, free, goal_guards(map(self._with_said, goals), files))
         lessons = of.recall.for_planner(goals, f"plan-{day}", order.first_number)
         known = of.environment(commit) + of.recall.facts()
         with of.runs.unlocked("planner", day=day) as run:
@@ -294,6 +294,11 @@ class _DayPlanning:
         """With what the owner answered about it: these are his words, as the goal is."""
         said = self._plans.answers(goal.id, wording(goal))
         return replace(goal, details=(*goal.details, *(f'To "{one.question}" I answer: {one.text}' for one in said)))
+
+    def _with_said(self, goal: Goal) -> Goal:
+        """With his answers alone: no word of a question guards anything."""
+        said = self._plans.answers(goal.id, wording(goal))
+        return replace(goal, details=(*goal.details, *(one.text for one in said)))
 
     def _asked_again(self, question: Question) -> Question:
         """In words that were not answered yet."""
