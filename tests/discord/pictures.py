@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import json
 import re
 import sys
@@ -17,7 +18,8 @@ from typing import Any
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 PHONE = 390  # points wide
-MOST = 150_000  # bytes
+MOST, COLOURS = 150_000, 48  # bytes, and colours: enough for a page of words
+PROGRAM = re.compile(r"python3? /\S+/main\.py")
 PAGE = """<!doctype html><meta charset="utf-8"><style>
 body {{ margin: 0; background: #313338; color: #dbdee1; font: 15px/1.35 sans-serif; }}
 main {{ display: flex; gap: 12px; padding: 14px 12px; }}
@@ -59,17 +61,24 @@ def draw(folder: Path, home: str) -> None:
 
     image = max(folder.glob("*.png"))
     message = json.loads((folder / f"{image.name.partition('-')[0]}.json").read_text("utf-8").replace(home, "H"))
+    message = json.loads(PROGRAM.sub("python main.py", json.dumps(message, ensure_ascii=False)))
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path="/usr/bin/chromium")
         shown = browser.new_page(viewport={"width": PHONE, "height": 844})
         shown.set_content(page(message, image.read_bytes()))
-        shown.locator("main").screenshot(path=PICTURES / "discord-day.png")
+        _kept(shown.locator("main").screenshot(), PICTURES / "discord-day.png")
         source = base64.b64encode(image.read_bytes()).decode()
         shown.set_content(f"<body style='margin:0'><img style='width:100%' src='data:image/png;base64,{source}'>")
-        shown.locator("img").screenshot(path=PICTURES / "day-on-a-phone.png")
+        _kept(shown.locator("img").screenshot(), PICTURES / "day-on-a-phone.png")
         browser.close()
     for path in (PICTURES / "discord-day.png", PICTURES / "day-on-a-phone.png"):
         assert path.stat().st_size < MOST, path
+
+
+def _kept(png: bytes, to: Path) -> None:
+    from PIL import Image
+
+    Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS).save(to, optimize=True)
 
 
 if __name__ == "__main__":
