@@ -24,8 +24,8 @@ from sisimpur.agents.orchestrator.reports.account import (
 from sisimpur.agents.orchestrator.reports.drawn.canvas import LIGHT, SCALE
 from sisimpur.agents.orchestrator.reports.drawn.chart import BAR, BOTTOM, LEFT
 from sisimpur.agents.orchestrator.reports.picture import picture
-from sisimpur.agents.orchestrator.reports.report_text import EFFECTS, evening, morning
-from sisimpur.agents.orchestrator.reports.report_words import columns, few, in_sentences, spent_by_hour
+from sisimpur.agents.orchestrator.reports.report_text import EFFECTS, evening, morning, waiting
+from sisimpur.agents.orchestrator.reports.report_words import SHORT, columns, few, in_sentences, spent_by_hour
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.text import as_said, harmless
 from sisimpur.shared.model.work import Priority
@@ -661,3 +661,12 @@ def test_what_is_asked_is_cut_after_a_sentence_and_says_so() -> None:
     cut = in_sentences(LONG, 100)
     assert cut == "Which sum is meant? The one of all rows, or the one of a page? Both are there. Both are there. […]"
     assert in_sentences("x" * 300, 100) == "x" * 99 + "…", "what has no sentence is cut as it is"
+
+
+@pytest.mark.parametrize("length", range(0, 400, 20))
+def test_a_message_has_a_remark_whole_or_not_at_all(length: int) -> None:
+    """'noted: remark: In core/settings.py…' said nothing, and stood before what to type."""
+    remark = f"remark: {'a comma is missing ' * 30}"[:length].strip()
+    (line,) = waiting(replace(IDLE, others=(replace(ASKING, words=(remark,)),)), CALL, SHORT)
+    said = line.partition(" → ")[0]
+    assert said.endswith(f"it changes settings.py (noted: {remark})" if length <= 260 else "it changes settings.py")

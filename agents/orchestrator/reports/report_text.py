@@ -195,8 +195,10 @@ def wrong(account: DayAccount, command: str) -> Iterator[str]:
 def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str]:
     """Everything that only the owner can answer, with what he types or opens. `most`: characters of a reason."""
     for task in account.asking:
+        asks, room = "; ".join(task.asks), max(most, QUESTION)
         noted = f" (noted: {'; '.join(task.words)})" if task.words else ""
-        why = in_sentences("; ".join(task.asks) + noted, most)
+        is_told = most > SHORT or len(asks + noted) <= room  # half a remark says nothing
+        why = in_sentences(asks + noted * is_told, room)
         yield f"{named(task)}: {why} → {answer(task, command, account.board)}"
     for task in account.given_up:
         yield f"{named(task)} has failed → {retry(task, command, account.board)}"
