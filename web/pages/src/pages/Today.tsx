@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { useRead } from "../api/reading";
-import type { Amounts, Asked, Goal, PendingAnswer, Run, Status, TaskPage } from "../api/types";
+import type { Amounts, Asked, PendingAnswer, Run, Status, TaskPage } from "../api/types";
 import { MoneyBar } from "../parts/MoneyBar";
 import { useOrder } from "../parts/ordering";
 import { Lines, LinesPart, Part, Tag, Trouble, Waiting } from "../parts/parts";
@@ -15,11 +15,9 @@ import { t, tOr } from "../words/words";
 export function Today(): ReactNode {
   const status = useRead<Status>("status");
   const facts = status.data?.value;
-  const goals = useRead<Goal[]>("goals", Boolean(facts?.asked.length)); // for the titles
   const done = useRead<TaskPage>("tasks?state=completed&limit=5", Boolean(facts)); // what waits comes first
   const trouble = status.error && <Trouble problem={status.error} />;
   if (!facts) return trouble ?? <Waiting />;
-  const titles = new Map(goals.data?.value.map((one) => [one.id, one.title]));
   const asked = byGoal(facts.asked);
   const waits = facts.answers.length + asked.length;
   const moreWait = facts.more.answers;
@@ -32,7 +30,7 @@ export function Today(): ReactNode {
       ))}
       {moreWait ? <p className="soft">{t("and.more", { count: moreWait })}</p> : null}
       {asked.map((one) => (
-        <Question key={one.goal} goal={one.goal} texts={one.texts} title={titles.get(one.goal) ?? ""} />
+        <Question key={one.goal} goal={one.goal} texts={one.texts} />
       ))}
       <LinesPart title="today.problems" of={facts.problems} />
       <Part title={t("today.runs")}>{facts.runs.length ? <Runs of={facts.runs} /> : <p className="soft">{quiet(facts)}</p>}</Part>
@@ -166,7 +164,7 @@ function meant(shown: HTMLElement | null): void {
   if (shown && location.hash === `#${shown.id}`) shown.scrollIntoView({ block: "center" });
 }
 
-function Question({ goal, texts, title }: { goal: string; texts: string[]; title: string }): ReactNode {
+function Question({ goal, texts }: { goal: string; texts: string[] }): ReactNode {
   const [words, setWords] = useState("");
   const { busy, send } = useOrder(goal);
   const { decides, owns } = useWho();
@@ -175,11 +173,6 @@ function Question({ goal, texts, title }: { goal: string; texts: string[]; title
       <p>
         <Tag tone="wait">{t("kind.question")}</Tag>
       </p>
-      {title && (
-        <p className="soft" dir="auto">
-          <Plain text={title} />
-        </p>
-      )}
       {texts.map((text) => (
         <p key={text} dir="auto">
           <Plain text={text} />
