@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Literal
 
 from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour, bare_name, with_class
@@ -39,6 +39,7 @@ Uncounted = Literal["", "the base", "the change"]
 MOST_NAMED = 5
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
 LONGEST_KEPT = timedelta(days=60)  # the run of a base that is kept is not older
+ONE_RUN, MIDNIGHT = timedelta(hours=1), time(0)
 DEPENDS = "passes among all tests, and not with another hash seed, time zone and order of files"
 LACKS = "fails without the change for want of a name that it adds, and would pass if that did nothing"
 REASONS = {
@@ -217,21 +218,29 @@ def gone(base: SuiteRun, change: SuiteRun) -> frozenset[str]:
 
 
 def of_another_minute(before: Collection[str], after: Collection[str]) -> frozenset[str]:
-    """Tests named by the moment of their run: in each one's place another, named alike but for a later moment."""
+    """Tests named by the moment of their run: in each one's place another, named alike but for a later moment.
+
+    One run is as much later as the other in each of them; and what begins at midnight is a day that somebody wrote.
+    """
     kept: list[str] = []
+    apart: list[timedelta] = []
     for shape in {MOMENT.sub("", test) for test in before}:
         then, now = (sorted(one for one in tests if MOMENT.sub("", one) == shape) for tests in (before, after))
-        kept += then if len(then) == len(now) and all(map(_is_later, then, now)) else ()
-    return frozenset(kept)
+        found = [_apart(*both) for both in zip(then, now, strict=True)] if len(then) == len(now) else [()]
+        kept += then if all(found) else ()
+        apart += [one for each in found for one in each]
+    return frozenset(kept if apart and max(apart) - min(apart) <= ONE_RUN else ())
 
 
-def _is_later(then: str, now: str) -> bool:
+def _apart(then: str, now: str) -> Sequence[timedelta]:
+    """How much later each moment is; empty: they are none of two runs."""
     try:
         both = [[datetime.fromisoformat(one) for one in MOMENT.findall(test)] for test in (then, now)]
         apart = [after - before for before, after in zip(*both, strict=True)]
     except ValueError:  # the 31st of February, or more moments than before
-        return False
-    return bool(apart) and all(timedelta(0) <= one <= LONGEST_KEPT for one in apart)
+        return ()
+    is_written = any(moment.time() == MIDNIGHT for moments in both for moment in moments)
+    return () if is_written or not all(timedelta(0) <= one <= LONGEST_KEPT for one in apart) else apart
 
 
 def moved_tests(runs: Runs, places: SuiteFiles, renamed: Mapping[Named, Named]) -> frozenset[str]:

@@ -166,6 +166,22 @@ ROWS = [
             (("1-2026-11-27 21:31", "1-2026-11-27 21:32"), "other values are tested"),
         )
     ),
+    *(
+        Row(
+            f"days that the product names are no moments of a run: {now}",
+            Runs(
+                ran({f"tests/test_shop.py::test_a[{one}]": P for one in then}),
+                ran({f"tests/test_shop.py::test_a[{one}]": P for one in now}),
+            ),
+            (("other values are tested", "ask owner"),),
+            task=QUIET,
+            touched=touched("shop.py"),
+        )
+        for then, now in (
+            (("2026-10-01 00:00:00",), ("2026-11-25 00:00:00",)),
+            (("2026-10-01T09:00", "2026-10-02T18:30"), ("2026-10-03T09:00", "2026-10-09T18:30")),
+        )
+    ),
     Row(
         "tests that live in a file which does not look like one",
         Runs(ran({"check_shop.py::test_a": P}), ran({"check_shop.py::test_a": P})),
