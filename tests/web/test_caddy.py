@@ -71,13 +71,22 @@ def caddy(folder: Path, recipe: str, port: int) -> Iterator[Path]:
         process = subprocess.Popen(typed, stdout=log, stderr=log, env={"HOME": str(folder), "PATH": "/usr/bin:/bin"})
     try:
         until = time.monotonic() + LONGEST
-        while not authority.exists() or "serving initial configuration" not in (folder / "caddy.log").read_text():
+        named = folder / "data" / "certificates" / "local"  # made a moment after it begins to serve
+        while not (authority.exists() and any(named.glob("*/*.json"))):
             assert process.poll() is None and time.monotonic() < until, (folder / "caddy.log").read_text()
             time.sleep(0.05)
         yield authority
     finally:
         process.terminate()
         process.wait(LONGEST)
+
+
+def _answers(phone: Phone) -> bool:
+    try:
+        return phone.ask("GET", "/").is_success
+    except httpx2.ConnectError:
+        time.sleep(0.05)
+        return False
 
 
 @pytest.fixture
@@ -92,7 +101,9 @@ def phone(tmp_path: Path) -> Iterator[tuple[Phone, str]]:
         served(home.root, mine) as board,
         caddy(tmp_path, recipe.replace("127.0.0.1:8765", f"127.0.0.1:{mine}"), theirs) as authority,
     ):
-        one = Phone(theirs, name, ssl.create_default_context(cafile=str(authority)))
+        one, until = Phone(theirs, name, ssl.create_default_context(cafile=str(authority))), time.monotonic() + LONGEST
+        while not _answers(one):  # its name's certificate is taken up a moment after it was made
+            assert time.monotonic() < until
         yield one, board.link.partition("#code=")[2]
 
 
