@@ -84,7 +84,10 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
     if last and last.code == "meter_stopping":
         return Disturbed("the team was being stopped")
     if last and last.code in ("meter_upstream", "meter_retry_later"):
-        return Away("the model did not answer; check ANTHROPIC_BASE_URL in config/.env, or type: python main.py doctor")
+        return Away(
+            "the model did not answer; check the network, or ANTHROPIC_BASE_URL in config/.env,"
+            " or type: python main.py doctor"
+        )
     if last and last.code == "meter_upstream_refused":
         return _not_taken(last)
     if last and last.code == MODEL_PAUSED:

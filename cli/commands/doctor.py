@@ -231,7 +231,8 @@ def _endpoint(home: Home, settings: Settings) -> str:
     headers = {"x-api-key": settings.secrets.get("ANTHROPIC_API_KEY"), "anthropic-version": "2023-06-01"}
     answer = Http(is_configured).ask(f"{url}/v1/models", HttpCall(headers, 0, TIMEOUT))
     if isinstance(answer, NoAnswer):
-        raise Misconfigured(f"{url} does not answer ({answer.error}); check ANTHROPIC_BASE_URL in {path}")
+        what = "the network of this machine" if url == ANTHROPIC else f"ANTHROPIC_BASE_URL in {path}"
+        raise Misconfigured(f"{url} does not answer ({answer.error}); check {what}")
     if answer.status in (401, 403):
         raise Misconfigured(f"{url} does not take the key ({answer.status}); check ANTHROPIC_API_KEY in {path}")
     if answer.status >= 500:

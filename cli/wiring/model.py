@@ -80,7 +80,7 @@ def reporting_outages(
             away = True
             status = fields.get("status")
             how = f"answers with an error of its own ({status})" if status else "does not answer"
-            setting = "" if status else " (ANTHROPIC_BASE_URL in config/.env)"
+            setting = "" if status else " (check the network, or ANTHROPIC_BASE_URL in config/.env)"
             print_line(f"the model {how} at {where}{setting}; trying again for up to {seconds} s")
         elif event == "meter.unseen":
             for shown in (one for one in fields["shown"] if one not in told and len(told) < MOST_TOLD):

@@ -242,7 +242,9 @@ class LlmClient:
         if isinstance(outcome, Absent) and calls and _nobody_there(calls[-1]):
             at = f" at {self.meter.upstream}" if self.meter.upstream else ""
             where = f"the model does not answer{at}: it cannot be reached"
-            raise ModelAway(f"{where}; check ANTHROPIC_BASE_URL in config/.env, then type: python main.py doctor")
+            raise ModelAway(
+                f"{where}; check the network, or ANTHROPIC_BASE_URL in config/.env, then type: python main.py doctor"
+            )
         if isinstance(outcome, Unwanted):
             return _explained(outcome, calls[-1].status if calls else None, self.ledger.last_words(ticket))
         return outcome

@@ -41,7 +41,7 @@ def test_it_is_told_once_until_it_is_over_and_everything_is_logged() -> None:
     for event in ("meter.failed", "meter.failed", "meter.settled", "meter.settled", "meter.failed"):
         note(event, AGAIN)
     assert len(logged) == 5
-    where = "https://h.example:8 (ANTHROPIC_BASE_URL in config/.env)"
+    where = "https://h.example:8 (check the network, or ANTHROPIC_BASE_URL in config/.env)"
     away = f"the model does not answer at {where}; trying again for up to 62 s"
     assert told == [away, "the model answers again at https://h.example:8", away]
 

@@ -755,7 +755,9 @@ def test_through_the_meter_where_nobody_listens_the_address_and_its_variable_are
     with Meter(ledger, Pricing(), lambda: caps, clock, setup) as meter:
         models = {"planner": ModelChoice(SONNET, (HAIKU,))}
         client = LlmClient(ledger, replies, MeterAccess(meter.socket, BUDGET, nowhere), models, clock)
-        with pytest.raises(ModelAway, match=r"answer at http://127\.0\.0\.1:9: .* check ANTHROPIC_BASE_URL in config"):
+        with pytest.raises(
+            ModelAway, match=r"answer at http://127\.0\.0\.1:9: .* check the network, or ANTHROPIC_BASE_URL in config"
+        ):
             ask(client)
     assert [(share.model, share.calls) for share in ledger.reader.breakdown()] == [(SONNET, 2)]
     assert ledger.reader.totals("2026-11-20", CAP).used == 0

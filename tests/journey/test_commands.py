@@ -759,7 +759,7 @@ def test_the_doctor_runs_the_tests_once_and_says_what_to_write(
         pytest.param(
             lambda s: (s.home.config / ".env").write_text("ANTHROPIC_BASE_URL=http://127.0.0.1:9\n"),
             "endpoint",
-            "does not answer",
+            "; check ANTHROPIC_BASE_URL in ",
             id="nobody listens",
         ),
         pytest.param(
