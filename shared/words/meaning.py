@@ -70,6 +70,13 @@ APART = re.compile(
     r"|\b(?:hands off|off[- ]limits)\b|\bleave\b.*?\b(?:alone|untouched)\b|হাত (?:দি|দে)|ধরবেন না|স্পর্শ",
     re.IGNORECASE,
 )
+CLAUSE = re.compile(r"[^,;।]+[,;।]?")
+OWN_WORK = re.compile(  # of a goal, in few words: a clause that is not known to be its work is guarded with the rest
+    r"\s*(?:(?:and|then|please|but)\s+)*(?:mend|fix|add|make|speed|change|update|remove|delete|write|show|move|rename|refuse|"
+    r"support|allow|improve|refactor|create|implement|handle|raise|validate|sort|replace|extend|simplify|drop|build)\b"
+    r"|.*(?:করো|করুন|দাও|দিন|বানাও|সরাও|লেখো|দেখাও|বাড়াও|কমাও)\s*[,;।]?\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 MEANT_BEFORE = re.compile(r"\W*(?:(?:it|them|this|that|these|those)\b)?\W*(?:at all|please|here)?\W*", re.IGNORECASE)
 GOES_ON = re.compile(r"\bkeeps? (?:on )?(?:working|running|passing|supporting|compiling|building)\b", re.IGNORECASE)
 APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʹ′＇`´", "'"))
@@ -138,15 +145,24 @@ def forbidden_parts(text: str) -> Iterator[str]:
     """The parts of a goal's sentence that set something apart ("don't touch x"), letter by letter where that can be."""
     plain = _plain(text)
     words = text if len(text) == len(plain) else plain
-    yield from dict.fromkeys(_apart(words, found) for found in APART.finditer(plain))
+    parts = (part for found in APART.finditer(plain) for part in _apart(words, found))
+    yield from dict.fromkeys(filter(str.strip, parts))
 
 
-def _apart(text: str, found: re.Match[str]) -> str:
+def _apart(text: str, found: re.Match[str]) -> Iterator[str]:
+    """Without clauses that begin, or in Bengali end, with what is to be done."""
     said = found[0].casefold()
     if said.startswith("leave"):
-        return text[found.start() : found.end()]
+        yield text[found.start() : found.end()]
+        return
     is_behind = said.endswith(("touch", "touching", "off")) and not MEANT_BEFORE.fullmatch(text, found.end())
-    return text[found.start() :] if is_behind else text
+    begin = found.start() if is_behind else 0
+    for clause in CLAUSE.finditer(text, begin):
+        is_other = not clause.start() <= found.start() < clause.end()
+        if is_other and OWN_WORK.match(clause[0]) and not says_no(clause[0]):
+            yield text[begin : clause.start()]
+            begin = clause.end()
+    yield text[begin:]
 
 
 def keeps_back(text: str) -> bool:
