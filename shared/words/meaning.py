@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from sisimpur.shared.model.text import one_line
@@ -67,10 +67,10 @@ HANDS_OFF = re.compile(
 # What a goal sets apart from its own work. Rather too few words: "must not delete x" may be what it asks for.
 APART = re.compile(
     r"\b(?:don'?t|do not|never|without|(?:must|may|should) not|(?:must|should)n'?t)\b\W+(?:\w+\W+){0,4}?touch(?:ing)?\b"
-    r"|\b(?:hands off|off[- ]limits)\b|\bleave\b.*?\b(?:alone|untouched)\b|হাত (?:দি|দে)|ধরবেন না|স্পর্শ",
+    r"|\b(?:hands off|off[- ]limits)\b|\bleave\b.{0,200}?\b(?:alone|untouched)\b|হাত (?:দি|দে)|ধরবেন না|স্পর্শ",
     re.IGNORECASE,
 )
-CLAUSE = re.compile(r"[^,;।]+[,;।]?")
+CLAUSE, MOST_PARTS = re.compile(r"[^,;।]+[,;।]?"), 20
 OWN_WORK = re.compile(  # of a goal, in few words: a clause that is not known to be its work is guarded with the rest
     r"\s*(?:(?:and|then|please|but)\s+)*(?:mend|fix|add|make|speed|change|update|remove|delete|write|show|move|rename|refuse|"
     r"support|allow|improve|refactor|create|implement|handle|raise|validate|sort|replace|extend|simplify|drop|build)\b"
@@ -145,24 +145,29 @@ def forbidden_parts(text: str) -> Iterator[str]:
     """The parts of a goal's sentence that set something apart ("don't touch x"), letter by letter where that can be."""
     plain = _plain(text)
     words = text if len(text) == len(plain) else plain
-    parts = (part for found in APART.finditer(plain) for part in _apart(words, found))
-    yield from dict.fromkeys(filter(str.strip, parts))
+    told_from = len(words)  # what stands behind is told already
+    for found in APART.finditer(plain):
+        said = found[0].casefold()
+        if said.startswith("leave") and found.start() < told_from:
+            yield words[found.start() : found.end()]
+        elif not said.startswith("leave"):
+            is_behind = said.endswith(("touch", "touching", "off")) and not MEANT_BEFORE.fullmatch(words, found.end())
+            begin = found.start() if is_behind else 0
+            if begin < told_from:
+                yield from filter(str.strip, _without_work(words, begin, found.start()))
+                told_from = begin
 
 
-def _apart(text: str, found: re.Match[str]) -> Iterator[str]:
-    """Without clauses that begin, or in Bengali end, with what is to be done."""
-    said = found[0].casefold()
-    if said.startswith("leave"):
-        yield text[found.start() : found.end()]
-        return
-    is_behind = said.endswith(("touch", "touching", "off")) and not MEANT_BEFORE.fullmatch(text, found.end())
-    begin = found.start() if is_behind else 0
+def _without_work(text: str, begin: int, sign: int) -> Sequence[str]:
+    """From `begin` on, without clauses that begin, or in Bengali end, with what is to be done. `sign`: what forbids."""
+    parts, at = list[str](), begin
     for clause in CLAUSE.finditer(text, begin):
-        is_other = not clause.start() <= found.start() < clause.end()
+        is_other = not clause.start() <= sign < clause.end()
         if is_other and OWN_WORK.match(clause[0]) and not says_no(clause[0]):
-            yield text[begin : clause.start()]
-            begin = clause.end()
-    yield text[begin:]
+            parts.append(text[at : clause.start()])
+            at = clause.end()
+    parts.append(text[at:])
+    return parts if len(parts) <= MOST_PARTS else [text[begin:]]  # rather too much than a long look
 
 
 def keeps_back(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import process_time
 
 import pytest
 
@@ -48,6 +49,23 @@ def test_what_a_goal_says_not_to_touch_is_guarded_in_its_own_tasks(said: str, pa
     assert not any("app/views.py" in guard.note for guard in found), "what is to be changed is looked up"
     assert not list(goal_guards([replace(goal, proposed_by="somebody")], FILES)), "strangers guard nothing"
     assert len(list(goal_guards([replace(goal, title="Do it", details=(said,))], FILES))) == len(found)
+
+
+def test_of_many_clauses_rather_too_much_is_guarded() -> None:
+    said = f"Don't touch billing/{', mend app/views.py' * 20}, app/db"
+    (guard,) = goal_guards([Goal("g-1", said, (), Priority.HIGH)], FILES)
+    assert guard.patterns == ("billing/", "app/views.py", "app/db")
+
+
+@pytest.mark.parametrize(
+    "words", ["don't touch ", "off-limits, ", "leave ", "don't touch app/db, mend b, ", "leave a alone, "]
+)
+def test_a_goal_of_a_megabyte_is_looked_at_in_seconds(words: str) -> None:
+    """Each "don't touch" was read to the end of its sentence: minutes, in which nobody could end the day."""
+    goal = Goal("g-1", (words * 90_000)[:1_000_000], (), Priority.HIGH)
+    before = process_time()
+    list(goal_guards([goal], FILES))
+    assert process_time() - before < 15
 
 
 def test_a_task_has_its_turn_after_an_open_one_of_the_same_file() -> None:
