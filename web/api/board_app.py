@@ -12,7 +12,7 @@ from sisimpur.cli.wiring.records import open_books
 from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.paths import Home
-from sisimpur.web.api.access_routes import AccessRoutes
+from sisimpur.web.api.access.access_routes import AccessRoutes
 from sisimpur.web.api.acting.acting_routes import BoardActions
 from sisimpur.web.api.acting.alias_routes import alias_routes
 from sisimpur.web.api.acting.file_routes import FileRoutes

@@ -1,0 +1,1 @@
+"""Who is signed in, and by what: links, sessions, and each other way in."""
