@@ -117,7 +117,8 @@ class BoardGuard:
         except TeamError:  # why is for no stranger
             return 503, "this home cannot be read now; type: sisimpur doctor"
         if signed is None or (by_cookie and signed.role in SCOPES):
-            return self.failures.next_status(), "sign in with a link; type: sisimpur board --link"
+            status = self.failures.next_status() if key else 401  # who brings no key guesses none
+            return status, "sign in with a link; type: sisimpur board --link"
         scope[SIGNED] = signed
         return None if may(signed.role, scope["method"], scope["path"]) else not_allowed(signed.role)
 
@@ -134,7 +135,7 @@ def _refusal(method: str, headers: Mapping[str, str], way: Way) -> tuple[int, st
     if origin and origin.lower() not in way.origins:
         return 403, "another page asked for this"
     if not origin and not bearer(headers):
-        return 403, "say where you come from: Origin, or a key"
+        return 403 if token_in(headers) else 401, "say where you come from: Origin, or a key"
     if "transfer-encoding" in headers:
         return 411, "say how long it is: Content-Length"
     length = headers.get("content-length", "0")
