@@ -64,12 +64,19 @@ HANDS_OFF = re.compile(
     r"in ruhe lassen|unangetastet|haat dio na|hat dio na|dhorben na)\b|হাত (?:দি|দে)|ধরবেন না|বদলা\w* না|স্পর্শ",
     re.IGNORECASE,
 )
-# What a goal sets apart from its own work. Rather too few words: "must not delete x" may be what it asks for.
+# What a goal sets apart from its own work. Rather too few words: "must not delete x" may be what it asks for, and
+# "don't change" is about a file only where its path follows.
 APART = re.compile(
-    r"\b(?:don'?t|do not|never|without|(?:must|may|should) not|(?:must|should)n'?t)\b\W+(?:\w+\W+){0,4}?touch(?:ing)?\b"
+    r"\b(?:don'?t|do not|never|without|(?:must|may|should) not|(?:must|should)n'?t)\b\W+(?:\w+\W+){0,4}?"
+    r"touch(?:ing|ed)?\b"
+    r"|\b(?:don'?t|do not|never|without)\W+(?:chang(?:e|ing)|modify(?:ing)?|edit(?:ing)?|alter(?:ing)?)\b"
+    r"(?=\W+(?:(?:the|any|anything|code|files?|folders?|in|inside|below|of)\W+){0,3}\w[\w-]*+"
+    r"(?:/|[.]\w)[\w./-]*+(?!'s))"
     r"|\b(?:hands off|off[- ]limits)\b|\bleave\b.{0,200}?\b(?:alone|untouched)\b|হাত (?:দি|দে)|ধরবেন না|স্পর্শ",
     re.IGNORECASE,
 )
+_VERBS = ("touch", "change", "modify", "edit", "alter")
+BEHIND = (*_VERBS, *(f"{verb.removesuffix('e')}ing" for verb in _VERBS), "off")
 CLAUSE, MOST_PARTS = re.compile(r"[^,;।]+[,;।]?"), 20
 OWN_WORK = re.compile(  # of a goal, in few words: a clause that is not known to be its work is guarded with the rest
     r"\s*(?:(?:and|then|please|but)\s+)*(?:mend|fix|add|make|speed|change|update|remove|delete|write|show|move|rename|refuse|"
@@ -151,7 +158,7 @@ def forbidden_parts(text: str) -> Iterator[str]:
         if said.startswith("leave") and found.start() < told_from:
             yield words[found.start() : found.end()]
         elif not said.startswith("leave"):
-            is_behind = said.endswith(("touch", "touching", "off")) and not MEANT_BEFORE.fullmatch(words, found.end())
+            is_behind = said.endswith(BEHIND) and not MEANT_BEFORE.fullmatch(words, found.end())
             begin = found.start() if is_behind else 0
             if begin < told_from:
                 yield from filter(str.strip, _without_work(words, begin, found.start()))

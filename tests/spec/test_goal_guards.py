@@ -36,6 +36,13 @@ FILES = ("app/db/models.py", "app/views.py", "alembic/env.py", "billing/pay.py",
         ("Don't touch billing/, app/db and alembic", ("billing/", "app/db", "alembic/")),
         ("Don't touch billing/, add nothing to app/db", ("billing/", "app/db")),
         ("Don't touch billing/, the old app/db", ("billing/", "app/db")),
+        ("Mend app/views.py. billing/pay.py must not be touched", ("billing/pay.py",)),
+        ("Mend app/views.py, but do not modify billing/pay.py", ("billing/pay.py",)),
+        ("Speed up app/views.py without changing anything in billing/", ("billing/",)),
+        ("Mend app/views.py; never edit `alembic/env.py`, please", ("alembic/env.py",)),
+        ("billing/pay.py: the list must not be changed", ()),
+        ("Round once, without changing billing/pay.py's answers", ()),
+        ("Do not change the public functions of this package", ()),
         ("Nobody may delete what billing/pay.py has booked", ()),
         ("billing/pay.py never rounds", ()),
         ("Don't touch what is booked", ()),
@@ -58,7 +65,7 @@ def test_of_many_clauses_rather_too_much_is_guarded() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["don't touch ", "off-limits, ", "leave ", "don't touch app/db, mend b, ", "leave a alone, "]
+    "words", ["don't touch ", "off-limits, ", "leave ", "don't touch app/db, mend b, ", "leave a alone, ", "don't change -", "never edit  "]
 )
 def test_a_goal_of_a_megabyte_is_looked_at_in_seconds(words: str) -> None:
     """Each "don't touch" was read to the end of its sentence: minutes, in which nobody could end the day."""
