@@ -65,7 +65,16 @@ def test_of_many_clauses_rather_too_much_is_guarded() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["don't touch ", "off-limits, ", "leave ", "don't touch app/db, mend b, ", "leave a alone, ", "don't change -", "never edit  "]
+    "words",
+    [
+        "don't touch ",
+        "off-limits, ",
+        "leave ",
+        "don't touch app/db, mend b, ",
+        "leave a alone, ",
+        "don't change -",
+        "never edit  ",
+    ],
 )
 def test_a_goal_of_a_megabyte_is_looked_at_in_seconds(words: str) -> None:
     """Each "don't touch" was read to the end of its sentence: minutes, in which nobody could end the day."""
