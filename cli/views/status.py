@@ -147,7 +147,7 @@ def status_facts(records: Records) -> dict[str, Any]:
         "month": money(records.spending.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
         "waits_for_you": [_parked(card, records) for card in _by_risk(seen, records)],
-        "failed": [_failed(card, seen) for card in seen.board.cards if _has_failed(card, seen)],
+        "failed": [_failed(card, seen) for card in _given_up(seen)],
         "answers": [vars(answer) for answer in answers],
         "outlets": [vars(outlet) for outlet in records.outlet_standings()],
         "problems": list(problems(records, bool(pid))),
@@ -169,11 +169,11 @@ def _guards(records: Records) -> list[str]:
 
 def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
     """List the tasks that go on by themselves, and those in the backlog that do not."""
-    cards, waits = seen.board.cards, seen.waits
-    reviewed = [card for card in cards if card.state is State.IN_REVIEW and not awaiting(card, records)]
+    lying, waits = seen.board.lying, seen.waits
+    reviewed = [card for card in lying[State.IN_REVIEW] if not awaiting(card, records)]
     waiting = [card for card in seen.queue if waits[card.id] and card.id not in seen.board.stuck]
     return {
-        "in_progress": [_line(card) for card in cards if card.state is State.IN_PROGRESS],
+        "in_progress": [_line(card) for card in lying[State.IN_PROGRESS]],
         "at_the_gates": [_reviewed(card, records) for card in reviewed if not records.gates.parked(card.id)],
         "approved": [_reviewed(card, records) for card in reviewed if records.gates.parked(card.id)],
         "ready": [_line(card) for card in seen.queue if not waits[card.id]],
@@ -211,9 +211,11 @@ def _line(card: Card) -> str:
 # --- what waits for the owner ----------------------------------------------------------------------------------
 
 
-def _has_failed(card: Card, seen: Snapshot) -> bool:
-    """Tell whether the owner is asked about it: not if the owner cancelled it, or dropped it with its goal."""
-    return card.state is State.FAILED and ((last := _newest(card, seen)) is None or last.event is Event.EXHAUSTED)
+def _given_up(seen: Snapshot) -> Iterator[Card]:
+    """Yield what failed and the owner is asked about: not what the owner cancelled, or dropped with its goal."""
+    for card in seen.board.lying[State.FAILED]:
+        if (last := _newest(card, seen)) is None or last.event is Event.EXHAUSTED:
+            yield card
 
 
 def _parked(card: Card, records: Records) -> str:
@@ -222,7 +224,7 @@ def _parked(card: Card, records: Records) -> str:
 
 def _by_risk(seen: Snapshot, records: Records) -> list[Card]:
     """What the owner is asked about, the riskiest first."""
-    parked = [card for card in seen.board.cards if awaiting(card, records)]
+    parked = [card for card in seen.board.lying[State.IN_REVIEW] if awaiting(card, records)]
     if len(parked) < 2:
         return parked
     from sisimpur.agents.orchestrator.publishing.owner_text import risk
@@ -331,12 +333,11 @@ def _answers(records: Records, seen: Snapshot) -> Iterator[PendingAnswer]:
         found, title = records.gates.parked(card.id), card.spec.title if card.spec else ""
         reasons = found.reasons if found else ()
         yield PendingAnswer(card.id, text, command(home, "approve", card.id), others, "change", title, reasons)
-    for card in seen.board.cards:
-        if _has_failed(card, seen):
-            text = f"{_line(card)}: failed: {_last_note(card, seen)}"
-            title, reasons = card.spec.title if card.spec else "", (_last_note(card, seen),)
-            again = (f"retry {card.id} --why TEXT",)
-            yield PendingAnswer(card.id, text, command(home, "retry", card.id), again, "failed", title, reasons)
+    for card in _given_up(seen):
+        text = f"{_line(card)}: failed: {_last_note(card, seen)}"
+        title, reasons = card.spec.title if card.spec else "", (_last_note(card, seen),)
+        again = (f"retry {card.id} --why TEXT",)
+        yield PendingAnswer(card.id, text, command(home, "retry", card.id), again, "failed", title, reasons)
 
 
 def asked_about(records: Records, task: str) -> tuple[list[PendingAnswer], str]:

@@ -47,13 +47,13 @@ class Snapshot:
     @cached_property
     def queue(self) -> tuple[Card, ...]:
         """Cards of the backlog that can be read, in the order in which they could begin."""
-        backlog = (card for card in self.board.cards if card.state is State.BACKLOG and card.spec is not None)
-        return tuple(sorted(backlog, key=urgency))
+        readable = (card for card in self.board.lying[State.BACKLOG] if card.spec is not None)
+        return tuple(sorted(readable, key=urgency))
 
     @cached_property
     def waits(self) -> Mapping[str, str]:
         """Each task of the backlog -> what it waits for, as `waits_for` says it."""
-        return {card.id: waits_for(card, self.board) for card in self.board.cards if card.state is State.BACKLOG}
+        return {card.id: waits_for(card, self.board) for card in self.board.lying[State.BACKLOG]}
 
 
 @dataclass(frozen=True)
