@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from sisimpur.agents.orchestrator.reports.report_words import savings
@@ -23,6 +24,7 @@ T = TypeVar("T", Share, LostCall)
 DAYS_SHOWN, WEEKS_SHOWN = 31, 5
 GROUPS = ("agent", "task", "model")
 AMOUNTS = ("spent", "reserved", "lost")
+SUMS = attrgetter("calls", *AMOUNTS, "tokens_in", "tokens_out")
 HEADINGS = (*AMOUNTS, "cap")
 LOST_HEADINGS = ("number", "at", "agent", "task", "booked", "written off")
 LOST = "lost: calls whose outcome is unknown stay booked at the most that they can have cost"
@@ -122,16 +124,15 @@ def _for_scripts(groups: Mapping[str, Share]) -> dict[str, dict[str, Any]]:
 
 def summed(shares: Iterable[Share], by: str) -> dict[str, Share]:
     """Add up one share per agent, task or model, the dearest first."""
-    groups: dict[str, Share] = {}
+    groups: defaultdict[str, list[Share]] = defaultdict(list)
     for share in shares:
-        name = getattr(share, by)
-        groups[name] = _added(groups[name], share) if name in groups else share
-    return dict(sorted(groups.items(), key=lambda item: (-_used(item[1]), item[0])))
+        groups[getattr(share, by)].append(share)
+    found = {name: _added(same) for name, same in groups.items()}
+    return dict(sorted(found.items(), key=lambda item: (-_used(item[1]), item[0])))
 
 
-def _added(one: Share, other: Share) -> Share:
-    names = ("calls", *AMOUNTS, "tokens_in", "tokens_out")
-    sums = (getattr(one, name) + getattr(other, name) for name in names)
+def _added(shares: Sequence[Share]) -> Share:
+    one, sums = shares[0], map(sum, zip(*map(SUMS, shares), strict=True))
     return Share(one.day, one.agent, one.task, one.model, *sums)
 
 
