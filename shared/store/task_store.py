@@ -12,7 +12,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,7 @@ from sisimpur.shared.system.paths import Home, create_text, move, read_text, rep
 MAX_TASK = 64 * 1024
 YOUNG = 1.0  # seconds; a file that was just written may be half of one
 ACCEPTANCE = "## Acceptance criteria"
+MOST_KEPT = 3  # surveys: what is open, what is done, what failed
 
 
 def _printable(value: str) -> str:
@@ -87,17 +88,21 @@ class Survey:
     resting: Mapping[State, AbstractSet[str]]
 
 
-Stamp = tuple[int, int, int, int]
+Stamp = tuple[int, int, int, int, int]  # the last: how many names it has
 Listed = tuple[Stamp | None, list[str], frozenset[str]]  # a folder: all names in it, and the ids of its tasks
 
 
 class TaskStore:
-    def __init__(self, home: Home) -> None:
+    """`is_unchanged`: whether nothing in the folders has changed since this was asked last; False if nobody knows."""
+
+    def __init__(self, home: Home, is_unchanged: Callable[[], bool] = lambda: False) -> None:
         self._home = home
+        self._is_unchanged = is_unchanged
         self._folders = {state: str(home.tasks(state)) for state in State}
         # a home of years has thousands of files, and looks often
         self._understood: dict[tuple[State, str], tuple[Stamp, Filed]] = {}
         self._listed: dict[State, Listed] = {}
+        self._surveys: list[tuple[Mapping[State, AbstractSet[str]], Survey]] = []  # the newest first; true if unchanged
         self._surveying = threading.Lock()  # the board asks from several threads: what one reads none reads again
 
     def names(self) -> dict[State, list[str]]:
@@ -114,15 +119,30 @@ class TaskStore:
 
     def survey(self, expected: Mapping[State, AbstractSet[str]]) -> Survey:
         """Every task. Of one that lies where it is expected, and nowhere else, the file is not read."""
+        with self._surveying:
+            if not self._is_unchanged():
+                self._surveys.clear()
+            if kept := next((survey for known, survey in self._surveys if known == expected), None):
+                return kept
+            found = self._surveyed(expected)
+            if all(map(self._is_sure, found.files)):
+                self._surveys = [(expected, found), *self._surveys][:MOST_KEPT]
+            return found
+
+    def _is_sure(self, file: Filed) -> bool:
+        """Tell whether nobody may be writing it still, nor by another name, which is told of no folder."""
+        kept = self._understood.get((file.state, file.id))
+        return kept is not None and kept[0][-1] == 1
+
+    def _surveyed(self, expected: Mapping[State, AbstractSet[str]]) -> Survey:
         there: dict[State, frozenset[str]] = {state: self._ids(state) for state in FOLDERS}
         resting = {
             state: (there[state] & ids).difference(*(there[other] for other in FOLDERS if other is not state))
             for state, ids in expected.items()
         }
         found = [(state, id_) for state in FOLDERS for id_ in sorted(there[state] - resting.get(state, frozenset()))]
-        with self._surveying:
-            self._understood = {key: self._understood[key] for key in found if key in self._understood}
-            return Survey(tuple(self.read(state, id_) for state, id_ in found), resting)
+        self._understood = {key: self._understood[key] for key in found if key in self._understood}
+        return Survey(tuple(self.read(state, id_) for state, id_ in found), resting)
 
     def find(self, id_: str) -> list[State]:
         """The folders that hold the task: none, one, or (after a copy by the owner) several."""
@@ -220,7 +240,7 @@ def _stamp(path: Path | str) -> Stamp | None:
     except OSError:
         return None
     is_young = time.time() - info.st_ctime < YOUNG
-    return None if is_young else (info.st_ino, info.st_ctime_ns, info.st_mtime_ns, info.st_size)
+    return None if is_young else (info.st_ino, info.st_ctime_ns, info.st_mtime_ns, info.st_size, info.st_nlink)
 
 
 # --- the file's text -----------------------------------------------------------------------------------------

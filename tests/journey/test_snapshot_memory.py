@@ -15,6 +15,8 @@ from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.work import DailyPlan, TaskSpec
 from sisimpur.shared.store.journal import MoveReason
 from sisimpur.shared.store.task_records import Waivers
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.reading import readers
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 
@@ -86,6 +88,23 @@ def test_each_change_is_seen_and_without_one_nothing_is_put_together_again(stage
             assert seen[-1] == looked.anew().snapshot() and seen[-1] != seen[-2]
             assert records.snapshot() is seen[-1]
     assert len({id(one) for one in seen}) == len(CHANGES) + 1
+
+
+def test_the_board_that_was_asked_before_answers_as_one_that_was_just_started(stage: Stage) -> None:
+    def asked(home: BoardHome) -> list[str]:
+        return [home.read(readers.waiting), home.read(readers.goals), home.read(every_task)]
+
+    def every_task(records: Records) -> object:
+        return [readers.tasks(records, {"state": state, "goal": ""}, "", 50) for state in ("", *State)]
+
+    board = BoardHome(stage.home.root, stage.clock)
+    with open_records(stage.home.root, clock=stage.clock) as records:
+        looked, said = Looked(stage, records), [asked(board)]
+        for change in CHANGES:
+            change(looked)
+            said.append(asked(board))
+            assert said[-1] == asked(BoardHome(stage.home.root, stage.clock))
+    assert len(set(map(str, said))) > len(CHANGES) / 2
 
 
 def test_whoever_is_shown_more_keeps_nobody_from_what_he_saw(stage: Stage) -> None:

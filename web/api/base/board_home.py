@@ -14,10 +14,12 @@ from typing import Any
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.config_watch import config_stamps
 from sisimpur.cli.wiring.records import Records, open_records, require_home
+from sisimpur.shared.model.lifecycle import FOLDERS
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.outgoing import Outgoing, each_text
 from sisimpur.shared.system.paths import Home, stamp
+from sisimpur.web.api.base.folder_watch import FolderWatch
 
 MOST_KEPT = 2  # each has its own memory of what it has read
 Marks = tuple[object, ...]
@@ -47,7 +49,8 @@ class BoardHome:
     @cached_property
     def _store(self) -> TaskStore:
         """One memory of files for all: ten thousand are not read again by each."""
-        return TaskStore(Home(self.root))
+        home = Home(self.root)
+        return TaskStore(home, FolderWatch(list(map(home.tasks, FOLDERS))).is_unchanged)
 
     @contextmanager
     def open(self, looking: bool = True) -> Iterator[Records]:
@@ -93,8 +96,9 @@ class BoardHome:
 
     def told(self, value: Any, records: Records, **verbatim: str) -> str:
         """Return JSON. `verbatim`: texts of a file, of which the commands are not completed: they are written back."""
-        clean = cache(without_keys(records))  # a list says the same words again and again
-        told = each_text(value, lambda text: pasteable(clean(text), self.root))
+        clean = without_keys(records)
+        shown = cache(lambda text: pasteable(clean(text), self.root))  # a list says the same words again and again
+        told = each_text(value, shown)
         whole = {**told, **{name: clean(text) for name, text in verbatim.items()}} if verbatim else told
         return json.dumps(whole, ensure_ascii=False)
 
