@@ -171,8 +171,8 @@ def _board(commands: CommandLine) -> None:
     one = board.add_mutually_exclusive_group()
     one.add_argument("--link", action="store_true", help="print another link that signs in once, and end")
     one.add_argument("--key", metavar="NAME", help="print a key for a script, once, and end")
-    one.add_argument("--sessions", action="store_true", help="list who is signed in, and the keys, and end")
-    one.add_argument("--close", metavar="ID", help="end a session or a key of that list")
+    one.add_argument("--sessions", action="store_true", help="list who is signed in, keys and passkeys, and end")
+    one.add_argument("--close", metavar="ID", help="end one of that list; with a passkey all that came by it")
     board.add_argument(
         "--role",
         choices=("owner", "reviewer", "viewer"),

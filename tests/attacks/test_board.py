@@ -132,7 +132,8 @@ ADDRESSES = [
     for path, methods in json.loads(description())["paths"].items()
     for method, said in methods.items()
 ]
-OPEN = {("POST", "/api/v1/session"), ("GET", "/health")}
+SIGNING_IN = {("POST", f"/api/v1/{path}") for path in ("session", "session/challenge", "session/passkey")}
+OPEN = SIGNING_IN | {("GET", "/health")}
 ORDERED = {"idempotency-key": "one-press", "if-match": '"seen"'}
 
 
@@ -192,7 +193,10 @@ DECIDED = {
     ("POST", "/api/v1/plan/rulings"),
 }
 ANSWERED = {("POST", "/api/v1/answers"), ("POST", f"{TASK}/rulings")}
-LEFT = {("DELETE", "/api/v1/session"), ("DELETE", "/api/v1/sessions/{id}")}
+LEFT = {
+    *(("DELETE", f"/api/v1/{path}") for path in ("session", "sessions/{id}", "passkeys/{id}")),
+    *(("POST", f"/api/v1/{path}") for path in ("passkeys", "session/offer")),
+}
 WRITES = {(method, path) for method, path, *_ in ADDRESSES if method not in ("GET", "HEAD")} - OPEN
 MAY = {  # beside looking
     Role.OWNER: WRITES,

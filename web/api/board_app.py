@@ -13,6 +13,7 @@ from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.access.access_routes import AccessRoutes
+from sisimpur.web.api.access.passkey_routes import PasskeyRoutes
 from sisimpur.web.api.acting.acting_routes import BoardActions
 from sisimpur.web.api.acting.alias_routes import alias_routes
 from sisimpur.web.api.acting.file_routes import FileRoutes
@@ -33,7 +34,8 @@ def make_app(home: BoardHome, place: BoardPlace) -> BoardGuard:
     failures, pages = Failures(), PageFiles()
     app = make_api(home, failures)
     app.include_router(pages.routes())
-    free = frozenset({("POST", f"{API}/session"), ("GET", "/health")})
+    signing_in = (("POST", f"{API}{path}") for path in ("/session", "/session/challenge", "/session/passkey"))
+    free = frozenset({*signing_in, ("GET", "/health")})
 
     def lets_in(key: str) -> SignedIn | None:
         try:
@@ -68,6 +70,7 @@ def make_api(home: BoardHome, failures: Failures) -> BoardApi:
         files.routes(),
         alias_routes(home, actions, files),
         AccessRoutes(home, failures).routes(),
+        PasskeyRoutes(home, failures).routes(),
     ):
         app.include_router(routes)
     app.add_api_route("/health", _health, summary="Whether it answers")

@@ -25,6 +25,7 @@ from sisimpur.shared.config.settings_board import BoardFile, BoardTls
 from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.paths import Home
+from sisimpur.web.api.access.passkey_book import Passkey, Passkeys
 from sisimpur.web.api.base.place import place_of
 from sisimpur.web.api.base.rights import SCOPES, Role
 from sisimpur.web.api.base.sign_in import LINK_LASTS, BoardKeys, BoardSession, named
@@ -173,25 +174,33 @@ def _key(arguments: Arguments) -> int:
 
 def _line(one: BoardSession) -> str:
     what = f"key {one.name}, may {one.role}" if one.kind == "key" else one.role
+    what += f" by passkey {one.passkey}" if one.passkey else ""
     return f"{one.id}  {what}, since {one.made[:16]}, last used {one.seen[:16]}, until {one.until[:16]}"
+
+
+def _passkey_line(one: Passkey) -> str:
+    return f"{one.id}  {one.role}, {one.name}, at {one.site}, since {one.made[:16]}, last used {one.used[:16]}"
 
 
 def _sessions(arguments: Arguments) -> int:
     with open_records(arguments.home, looking=True) as records:
-        found = BoardKeys(records.db).sessions(records.clock.now())
+        found, passkeys = BoardKeys(records.db).sessions(records.clock.now()), Passkeys(records.db).all()
     print_list(
         "signed in (times in UTC)",
         map(_line, found),
     )
-    print(f"\nto end one: {command(arguments.home, 'board', '--close', 'ID')}" if found else "nobody is signed in")
+    print_list("passkeys", map(_passkey_line, passkeys))
+    is_any = found or passkeys
+    print(f"\nto end one: {command(arguments.home, 'board', '--close', 'ID')}" if is_any else "nobody is signed in")
     return DONE
 
 
 def _close(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
-        if not BoardKeys(records.db).close(arguments.close):
+        is_there = BoardKeys(records.db).close(arguments.close)
+        if not Passkeys(records.db).close(arguments.close, records.clock.now()) and not is_there:
             raise Misconfigured(
-                f"no session and no key is called {arguments.close}; see: python main.py board --sessions"
+                f"no session, key or passkey is called {arguments.close}; see: python main.py board --sessions"
             )
     print(f"{arguments.close} is closed: who used it has to sign in anew")
     return DONE

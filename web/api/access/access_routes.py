@@ -30,6 +30,12 @@ Changed = Annotated[str, Header(alias="If-None-Match")]
 Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
 
 
+def signed_in_with(token: str, way: Way) -> Response:
+    """Give it to a browser as it may have it: over TLS as a cookie, in the open in the answer."""
+    told, headers = ("", {"set-cookie": cookie_with(token, LONGEST)}) if way.is_private else (token, {})
+    return Response(json.dumps({"token": told}), 201, headers, media_type="application/json")
+
+
 @dataclass(frozen=True)
 class AccessRoutes:
     home: BoardHome
@@ -51,9 +57,7 @@ class AccessRoutes:
         if not token:
             status = self.failures.next_status()
             raise HTTPException(status, "this link was used, or is too old; another: sisimpur board --link")
-        way: Way = request.scope[WAY]
-        told, headers = ("", {"set-cookie": cookie_with(token, LONGEST)}) if way.is_private else (token, {})
-        return Response(json.dumps({"token": told}), 201, headers, media_type="application/json")
+        return signed_in_with(token, request.scope[WAY])
 
     def sign_out(self, request: Request) -> Response:
         with self.home.open(looking=False) as records:

@@ -21,7 +21,10 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     "5XX": {"description": "It cannot be done now; nothing was changed.", **_TOLD},
 }
 KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "Exactly this is known already (`If-None-Match`)."}}
-FREE = (("/api/v1/session", "post"), ("/health", "get"))  # what needs no key
+FREE = (  # what needs no key
+    *((f"/api/v1/{path}", "post") for path in ("session", "session/challenge", "session/passkey")),
+    ("/health", "get"),
+)
 
 
 class BoardApi(FastAPI):

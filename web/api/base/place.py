@@ -22,10 +22,15 @@ WAY = "sisimpur.way"  # where a request's scope holds how it came
 
 @dataclass(frozen=True)
 class Way:
-    """How a request came. `origins`: of pages that are the board's own there."""
+    """How a request came. `origins`: of pages that are the board's own there; `origin`: by which of them it was called.
+
+    `passkeys`: the origin of the page that may have passkeys there; empty: none may.
+    """
 
     origins: frozenset[str]
     is_private: bool
+    origin: str = ""
+    passkeys: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,11 @@ class BoardPlace:
         """Return how it came; None: by no way that is the board's."""
         host, came_from = headers.get("host", "").lower(), _came_from(scope)
         if host in self.names and self._is_private(scope, headers, came_from):
-            return Way(frozenset({f"https://{host}"}), is_private=True)
+            own = self.names[0] if _is_name(self.names[0]) else ""
+            return Way(frozenset({f"https://{host}"}), True, f"https://{host}", own and f"https://{own}")
         if host in self.here and not (self.is_open and came_from not in OURSELVES):
-            return Way(frozenset(f"http://{name}" for name in self.here), is_private=False)
+            origins = frozenset(f"http://{name}" for name in self.here)
+            return Way(origins, False, f"http://{host}", f"http://localhost:{self.port}")
         return None
 
     def _is_private(self, scope: Mapping[str, Any], headers: Mapping[str, str], came_from: str) -> bool:
@@ -81,6 +88,15 @@ def place_of(file: BoardFile, port: int) -> BoardPlace:
     names = tuple(dict.fromkeys(f"{name.lower()}{behind}" for name in (called.hostname or "", *file.hosts)))
     is_open = not ip_address(file.listen).is_loopback
     return BoardPlace(port, names, frozenset(file.proxy), bool(file.tls.cert), is_open)
+
+
+def _is_name(called: str) -> bool:
+    """Tell whether it is a name, with or without a port: browsers take no passkey for an address in numbers."""
+    try:
+        ip_address(urlsplit(f"//{called}").hostname or "")
+    except ValueError:
+        return True
+    return False
 
 
 def _came_from(scope: Mapping[str, Any]) -> str:

@@ -30,6 +30,8 @@ TABLE = (
     ("POST", "/orchestrator/approve/[^/]+", _DECIDES),
     ("DELETE", "/api/v1/session", frozenset(PEOPLE)),
     ("DELETE", "/api/v1/sessions/[^/]+", frozenset(PEOPLE)),  # of another than their own only the owner
+    ("POST", "/api/v1/(session/offer|passkeys)", frozenset(PEOPLE)),  # for the role that they have
+    ("DELETE", "/api/v1/passkeys/[^/]+", frozenset(PEOPLE)),  # as sessions
 )
 RULINGS = {"reject": _ANSWERS, "retry": _ANSWERS, "approve": _DECIDES, "cancel": _DECIDES}
 

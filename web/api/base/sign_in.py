@@ -29,6 +29,7 @@ class SignedIn:
     role: Role
     name: str = ""
     key: str = field(default="", repr=False)
+    passkey: str = ""  # by which it came, if it did
 
     @property
     def via(self) -> str:
@@ -47,6 +48,7 @@ class BoardSession:
     made: str
     seen: str  # last used, to some minutes
     until: str  # at the latest
+    passkey: str  # of a session: which one it came by; empty: by a link
 
 
 class BoardKeys:
@@ -71,16 +73,11 @@ class BoardKeys:
 
     def sign_in(self, code: str, now: datetime) -> str:
         """Return the token of a new session; empty: no such link, or it was used, or is too old."""
-        token = secrets.token_urlsafe(DIGITS)
         with self._db.transaction() as db:
-            old = (_utc(now), _idle(now))
-            db.execute("delete from board_keys where until < ? or (kind = 'session' and seen < ?)", old)
+            _forget_old(db, now)
             sql = "delete from board_keys where digest = ? and kind = 'link' returning role"
             used = db.execute(sql, (sha256_of(code),)).fetchall()
-            if not used:
-                return ""
-            _keep(db, token, ("session", used[0]["role"], ""), now, now + LONGEST)
-        return token
+            return new_session(db, used[0]["role"], now) if used else ""
 
     def is_signed_in(self, token: str, now: datetime) -> bool:
         """Tell it, and no more: a line for news that only stays open is no use of a session."""
@@ -94,16 +91,16 @@ class BoardKeys:
         if row["seen"] < _utc(now - SEEN_EACH):
             with self._db.transaction() as db:
                 db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), sha256_of(token)))
-        return SignedIn(row["digest"][:NAMED], Role(row["role"]), row["name"], token)
+        return SignedIn(row["digest"][:NAMED], Role(row["role"]), row["name"], token, row["passkey"])
 
     def _row(self, token: str, now: datetime) -> sqlite3.Row | None:
-        sql = f"select digest, role, name, seen from board_keys where digest = ? and {IN_USE}"  # noqa: S608 (our words)
+        sql = f"select digest, role, name, seen, passkey from board_keys where digest = ? and {IN_USE}"  # noqa: S608
         return self._db.row(sql, (sha256_of(token), _utc(now), _idle(now)))
 
     def sessions(self, now: datetime) -> list[BoardSession]:
         """Return those that would be let in now, and keys, the last used one first."""
         sql = (
-            "select substr(digest, 1, ?) as id, kind, role, name, made, seen, until from board_keys"  # noqa: S608
+            "select substr(digest, 1, ?) as id, kind, role, name, made, seen, until, passkey from board_keys"  # noqa: S608
             f" where {IN_USE} order by seen desc, made desc, digest"
         )
         return [BoardSession(**row) for row in self._db.rows(sql, (NAMED, _utc(now), _idle(now)))]
@@ -152,6 +149,20 @@ class BoardOrders:
 def named(key: str) -> str:
     """Return what a session or a key is called where its text may not stand."""
     return sha256_of(key)[:NAMED]
+
+
+def new_session(db: sqlite3.Connection, role: str, now: datetime, passkey: str = "") -> str:
+    """Keep a session, within a transaction, and return its token. `passkey`: which one it came by."""
+    token = secrets.token_urlsafe(DIGITS)
+    _keep(db, token, ("session", role, ""), now, now + LONGEST)
+    if passkey:
+        db.execute("update board_keys set passkey = ? where digest = ?", (passkey, sha256_of(token)))
+    return token
+
+
+def _forget_old(db: sqlite3.Connection, now: datetime) -> None:
+    old = (_utc(now), _idle(now))
+    db.execute("delete from board_keys where until < ? or (kind = 'session' and seen < ?)", old)
 
 
 def _keep(db: sqlite3.Connection, text: str, what: tuple[str, str, str], now: datetime, until: datetime) -> None:

@@ -1,0 +1,182 @@
+"""Addresses of passkeys: sign in by one, add one, see them, delete one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request, Response
+from fastapi import Path as InPath
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.store.chain import heard_by
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.web.api.access.access_routes import signed_in_with
+from sisimpur.web.api.access.passkey_book import Passkeys
+from sisimpur.web.api.access.passkey_check import (
+    LONGEST_TICKET,
+    PasskeyAnswer,
+    PasskeyTickets,
+    asked_to_make,
+    asked_to_sign,
+    made,
+    signed,
+    site_of,
+)
+from sisimpur.web.api.base.board_answers import API, answered
+from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.board_openapi import KNOWN
+from sisimpur.web.api.base.guard import Failures, signed_in
+from sisimpur.web.api.base.place import WAY, Way
+from sisimpur.web.api.base.sign_in import NAMED, SignedIn, named
+
+JOINERS = {"\u200c", "\u200d"}  # normal between Bengali letters
+
+
+def _plain(name: str) -> str:
+    """Refuse what a terminal or a page would not show as it is."""
+    name = name.strip()
+    if not any(map(str.isalnum, name)) or not all(one.isprintable() or one in JOINERS for one in name):
+        raise ValueError("name it after where it lies, e.g. my phone")
+    return name
+
+
+Name = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_plain)]
+Ticket = Annotated[str, Field(pattern=f"^[0-9a-f]{{{LONGEST_TICKET}}}$")]
+Bytes = Annotated[str, Field(pattern="^[A-Za-z0-9_-]+$", max_length=2_000)]  # base64url
+Changed = Annotated[str, Header(alias="If-None-Match")]
+Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
+
+
+class PasskeyBody(BaseModel):
+    """Whatever a browser adds to it stays in the page: it sends these parts alone."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class OfferBody(PasskeyBody):
+    name: Name
+
+
+class NewPasskeyBody(OfferBody):
+    ticket: Ticket
+    client: Bytes
+    authenticator: Bytes
+
+
+class PasskeySignInBody(PasskeyBody):
+    ticket: Ticket
+    credential: Bytes
+    client: Bytes
+    authenticator: Bytes
+    signature: Bytes
+
+
+@dataclass(frozen=True)
+class PasskeyRoutes:
+    home: BoardHome
+    failures: Failures
+    tickets: PasskeyTickets = field(default_factory=PasskeyTickets)
+
+    def routes(self) -> APIRouter:
+        routes = APIRouter(prefix=API)
+        routes.add_api_route("/session/challenge", self.challenge, methods=["POST"], status_code=201)
+        routes.add_api_route("/session/passkey", self.sign_in, methods=["POST"], status_code=201)
+        routes.add_api_route("/session/offer", self.offer, methods=["POST"], status_code=201)
+        routes.add_api_route("/passkeys", self.add, methods=["POST"], status_code=201)
+        routes.add_api_route("/passkeys", self.passkeys, responses=KNOWN)
+        routes.add_api_route("/passkeys/{id}", self.delete, methods=["DELETE"], status_code=204)
+        return routes
+
+    def challenge(self, request: Request) -> Response:
+        """What a passkey is to sign, for anybody; the ticket goes back with it. Nothing is kept of it."""
+        origin = _origin(request)
+        ticket = self.tickets.make(_signing_in(origin), self._now())
+        return _made({"ticket": ticket, "options": asked_to_sign(ticket, origin)})
+
+    def sign_in(self, request: Request, body: PasskeySignInBody) -> Response:
+        """Begin a session, as by a link, in the role of who added the passkey."""
+        origin, now = _origin(request), self._now()
+        answer = PasskeyAnswer(body.credential, body.client, body.authenticator, body.signature)
+        try:
+            challenge = self.tickets.challenge(body.ticket, _signing_in(origin), now)
+            with self.home.open(looking=False) as records, heard_by(f"board: passkey {named(body.credential)}"):
+                passkeys = Passkeys(records.db)
+                if not (key := passkeys.key_of(body.credential, site_of(origin))):
+                    raise Refused("this passkey is not known here; it may have been deleted")
+                count = signed(answer, key, challenge, origin)
+                self.tickets.use_up(body.ticket, now)
+                if not (token := passkeys.sign_in(body.credential, count, records.clock.now())):
+                    raise Refused("this passkey counts less than before: there may be a copy of it; delete it")
+        except Refused as why:
+            raise HTTPException(self.failures.next_status(), f"{why}; or type: sisimpur board --link") from None
+        return signed_in_with(token, request.scope[WAY])
+
+    def offer(self, request: Request, body: OfferBody) -> Response:
+        """What an authenticator is to make, for who is signed in; the ticket goes back with it."""
+        who, origin = signed_in(request.scope), _origin(request)
+        with self.home.open() as records:
+            there = Passkeys(records.db).credentials(who, site_of(origin))
+        ticket = self.tickets.make(_adding(who, origin), self._now())
+        return _made({"ticket": ticket, "options": asked_to_make(ticket, origin, body.name, there)})
+
+    def add(self, request: Request, body: NewPasskeyBody) -> Response:
+        """Keep a passkey for who is signed in: it signs in to the same role, and never to more."""
+        who, origin, now = signed_in(request.scope), _origin(request), self._now()
+        challenge = self.tickets.challenge(body.ticket, _adding(who, origin), now)
+        facts = made(body.client, body.authenticator, challenge, origin)
+        self.tickets.use_up(body.ticket, now)
+        with self.home.open(looking=False) as records:
+            id_ = Passkeys(records.db).add(who, site_of(origin), body.name, facts, records.clock.now())
+        return _made({"id": id_})
+
+    def passkeys(self, request: Request, known: Changed = "") -> Response:
+        """Your own passkeys, for an owner all; and at which address one is added: `at`, if it is another than this."""
+        who, way = signed_in(request.scope), _way(request)
+        with self.home.open() as records:
+            found = Passkeys(records.db).of(who)
+        told = [{name: value for name, value in asdict(one).items() if name != "person"} for one in found]
+        at = "" if way.origin == way.passkeys else way.passkeys
+        return answered(json.dumps({"passkeys": told, "is_here": way.origin == way.passkeys, "at": at}), known)
+
+    def delete(self, request: Request, id: Named) -> Response:  # noqa: A002
+        """Delete one of your own, an owner any: whoever came by it has to sign in anew."""
+        who = signed_in(request.scope)
+        with self.home.open(looking=False) as records:
+            passkeys = Passkeys(records.db)
+            if id not in {one.id for one in passkeys.of(who)} or not passkeys.close(id, records.clock.now()):
+                raise HTTPException(404, "no passkey of yours has this name; see: passkeys")
+        return Response(status_code=204)
+
+    def _now(self) -> datetime:
+        return (self.home.clock or SystemClock(UTC)).now()
+
+
+def _way(request: Request) -> Way:
+    way: Way = request.scope[WAY]
+    return way
+
+
+def _origin(request: Request) -> str:
+    """Return the origin of the board's page there. 409: browsers know no passkey by this address."""
+    way = _way(request)
+    if way.origin != way.passkeys:
+        where = f"open {way.passkeys} for that" if way.passkeys else "write a name into `url` in config/board.yaml"
+        raise HTTPException(409, f"a passkey is for a name, and {way.origin} is not the one of this board; {where}")
+    return way.origin
+
+
+def _signing_in(origin: str) -> str:
+    return f"sign in at {origin}"
+
+
+def _adding(who: SignedIn, origin: str) -> str:
+    return f"add for {who.key} at {origin}"
+
+
+def _made(value: object) -> Response:
+    return Response(json.dumps(value), 201, media_type="application/json")
