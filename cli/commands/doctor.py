@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sisimpur.agents.devops.drivers.driver import Driver, HasPorts, Release, holder
 from sisimpur.agents.devops.drivers.release_files import release_env
+from sisimpur.cli.record.accounts import ways_in
 from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import GREEN, RED, coloured, on_screen, pasteable, plain_block, print_json
@@ -87,6 +88,7 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         if settings.policy.mail.server:
             yield _check("mail", lambda: mail_of(settings, SystemClock(settings.zone)).check())
         yield from outlet_findings(home)
+        yield _check("sign-in", lambda: ways_in(home, settings.secrets))
         yield _check("research", lambda: _research(home, settings))
         yield from _github(settings)
         yield from _all("deploys", deploy_findings(home, settings))
@@ -217,11 +219,10 @@ def _launcher(wanted: str) -> str:
 
 def _keys(home: Home, secrets: Secrets | None) -> str:
     secrets = secrets or read_secrets(home)
-    path = home.config / ".env"
     if problem := open_to_others(home):
         raise Misconfigured(problem)
     if not secrets.get("ANTHROPIC_API_KEY") and secrets.base_url == ANTHROPIC:
-        raise Misconfigured(f"no ANTHROPIC_API_KEY; write it into {path}")
+        raise Misconfigured(f"no ANTHROPIC_API_KEY; write it into {home.config / '.env'}")
     return ", ".join(sorted(secrets.values)) + " set"
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from sisimpur.shared.config.settings_part import Host, SettingsPart
+from sisimpur.shared.config.settings_sign_in import SignInSettings
 
 OURSELVES = ("127.0.0.1", "localhost", "::1")
 
@@ -52,6 +53,8 @@ class BoardFile(SettingsPart):
     """From which addresses a proxy comes that speaks TLS for `url`, e.g. Caddy; nobody else is believed."""
     tls: BoardTls = BoardTls()
     """With it the board speaks TLS itself, and nothing else."""
+    sign_in: SignInSettings = SignInSettings()
+    """Accounts at Google and GitHub that let somebody in; nobody by default."""
 
     @property
     def is_private(self) -> bool:
@@ -70,4 +73,6 @@ class BoardFile(SettingsPart):
             raise ValueError("url: a name of its own, not this machine's: every port of it gets the cookie")
         if not self.is_private and not ip_address(self.listen).is_loopback:
             raise ValueError(f"listen: beyond this machine ({self.listen}) only with tls or proxy; see docs/board.md")
+        if self.sign_in.ways and not self.is_private:
+            raise ValueError("sign_in: write url with https:, and tls or proxy: an account signs in over TLS alone")
         return self

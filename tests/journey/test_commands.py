@@ -701,6 +701,7 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "vision",
         "tests",
         "messages",
+        "sign-in",
         "research",
     ]
     assert "all stopped" in next(finding["detail"] for finding in found if finding["name"] == "sandbox")
@@ -767,6 +768,12 @@ def test_the_doctor_runs_the_tests_once_and_says_what_to_write(
             "mail",
             "127.0.0.1:9 cannot be reached (Connection refused); see mail.server in config/policy.yaml",
             id="no mail server",
+        ),
+        pytest.param(
+            lambda s: s.given_config("board", sign_in="{github: Ov23}"),
+            "sign-in",
+            "an account signs in over TLS alone",
+            id="accounts without TLS",
         ),
     ],
 )
