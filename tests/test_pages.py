@@ -8,9 +8,11 @@ import re
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageChops
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from bench.icons import icons
 from sisimpur.web.api.page_files import ADDRESSES, BUILT, KINDS, PageFiles, is_page
 
 SOURCES = Path(__file__).parent.parent / "web" / "pages" / "src"
@@ -77,6 +79,24 @@ def test_both_languages_have_the_same_words_with_the_same_places_in_them() -> No
     assert list(english) == list(bengali)
     for word, text in english.items():
         assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", bengali[word])), word
+
+
+def test_the_installed_page_has_its_name_and_icons_drawn_of_the_one_that_a_tab_has() -> None:
+    manifest = json.loads((BUILT / "manifest.webmanifest").read_text())
+    assert f"<title>{manifest['name']}</title>" in HTML and manifest["start_url"] == manifest["scope"] == "/"
+    shown = {one["src"].removeprefix("/"): one for one in manifest["icons"]}
+    assert shown.keys() == icons().keys() and "maskable" in {one.get("purpose") for one in shown.values()}
+    for name, drawn in icons().items():
+        kept = Image.open(BUILT / name)
+        assert shown[name]["sizes"] == f"{kept.width}x{kept.height}" and kept.mode == drawn.mode
+        assert ImageChops.difference(kept, drawn).getbbox() is None, "draw them anew: python -m bench.icons"
+
+
+def test_the_worker_keeps_no_answer_of_the_board_and_is_asked_for_again(site: TestClient) -> None:
+    """What it does is seen in a browser: tests/web/test_installed.py."""
+    answer = site.get("/sw.js")
+    assert answer.headers["cache-control"] == "no-cache" and "javascript" in answer.headers["content-type"]
+    assert 'pathname.startsWith("/api/")) return' in answer.text and "importScripts" not in answer.text
 
 
 # --- how it is served ----------------------------------------------------------------------------------------

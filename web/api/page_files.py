@@ -23,13 +23,15 @@ ADDRESSES = (
 )
 KINDS = {
     ".html": "text/html; charset=utf-8",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
     ".woff2": "font/woff2",
 }
-PACKED = (".html", ".js", ".css", ".svg")  # a font is packed already
+PACKED = (".html", ".js", ".css", ".svg", ".webmanifest")  # a font and a picture are packed already
 FOR_GOOD, ASKED_AGAIN = "public, max-age=31536000, immutable", "no-cache"
 
 

@@ -26,13 +26,16 @@ class SignInBody(BaseModel):
     code: str = Field(max_length=200)
 
 
+# On this machine another program may have had our port, and left a worker that answers for us. A name of its own has
+# nobody else's: there it would end the worker that a phone is notified by.
+CLEAN = {"clear-site-data": '"storage"'}
 Changed = Annotated[str, Header(alias="If-None-Match")]
 Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
 
 
 def signed_in_with(token: str, way: Way) -> Response:
     """Give it to a browser as it may have it: over TLS as a cookie, in the open in the answer."""
-    told, headers = ("", {"set-cookie": cookie_with(token, LONGEST)}) if way.is_private else (token, {})
+    told, headers = ("", {"set-cookie": cookie_with(token, LONGEST)}) if way.is_private else (token, CLEAN)
     return Response(json.dumps({"token": told}), 201, headers, media_type="application/json")
 
 

@@ -28,8 +28,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self';"
-    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script';"
-    " trusted-types 'none'"
+    " manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+    " require-trusted-types-for 'script'; trusted-types board"  # one policy, which lets through the worker alone
 )
 HEADERS = (
     ("content-security-policy", CSP),

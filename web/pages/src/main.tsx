@@ -7,6 +7,7 @@ import { Problem, signIn } from "./api/ask";
 import { begin, client } from "./api/reading";
 import { App } from "./app";
 import { apply } from "./look";
+import { hearWorker, isInstalled } from "./worker";
 
 const RELOADED = "sisimpur.reloaded";
 const root = createRoot(document.getElementById("root") as HTMLElement);
@@ -43,4 +44,6 @@ function show(refused: string): void {
 addEventListener("hashchange", () => location.hash.startsWith("#code=") && void signedInByLink().then(show));
 await apply().catch(() => undefined); // without the words of a language there are those of the other
 begin();
+hearWorker();
 show(await signedInByLink());
+if (isInstalled()) await import("./phone").then(({ register }) => register()).catch(() => undefined); // without it there is no shell offline

@@ -44,7 +44,9 @@ function tellAll(): void {
 }
 
 export async function signIn(code: string): Promise<void> {
+  const looks = Object.entries(localStorage).filter(([name]) => name.startsWith("sisimpur."));
   const { token } = await order<{ token: string }>("session", { code });
+  for (const [name, value] of looks) localStorage.setItem(name, value); // on this machine the answer has emptied it
   localStorage.setItem(KEY, token || KEPT);
   ended = false;
   tellAll();

@@ -1,0 +1,53 @@
+/* This browser's notifications: whether they can be, and how they are switched on and off. Nothing is asked before it is pressed. */
+
+import { ask, order } from "./api/ask";
+import { language } from "./look";
+
+const WORKER = "/sw.js";
+
+interface Policies {
+  createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): { createScriptURL: (url: string) => unknown };
+}
+
+let policy: ReturnType<Policies["createPolicy"]> | undefined;
+
+/** A script's address as the CSP wants it: ours, and no other. */
+function ours(): string {
+  const policies = (window as { trustedTypes?: Policies }).trustedTypes;
+  policy ??= policies?.createPolicy("board", {
+    createScriptURL: (url) => {
+      if (url !== WORKER) throw new TypeError("this is no script of ours");
+      return url;
+    },
+  });
+  return (policy?.createScriptURL(WORKER) ?? WORKER) as string;
+}
+
+export const register = (): Promise<ServiceWorkerRegistration> => navigator.serviceWorker.register(ours(), { updateViaCache: "none" });
+
+/** Why this browser cannot be notified; empty: it can. */
+export function whyNot(): "" | "open" | "iphone" | "browser" | "blocked" {
+  if (!isSecureContext) return "open";
+  if (!("serviceWorker" in navigator && "PushManager" in window && "Notification" in window)) return /iPhone|iPad/.test(navigator.userAgent) ? "iphone" : "browser";
+  return Notification.permission === "denied" ? "blocked" : "";
+}
+
+/** Ask for the permission, and tell the board where this browser is reached. False: it was not given. */
+export async function switchOn(key: string): Promise<boolean> {
+  if ((await Notification.requestPermission()) !== "granted") return false;
+  await register();
+  const worker = await navigator.serviceWorker.ready;
+  const old = await worker.pushManager.getSubscription();
+  await old?.unsubscribe(); // perhaps with another home's key
+  const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  const { endpoint, keys } = made.toJSON();
+  await order("pushes", { endpoint, keys: { p256dh: keys?.p256dh, auth: keys?.auth }, language: language() });
+  return true;
+}
+
+/** End it at the board, and here if it is this browser's. */
+export async function switchOff(id: string, isHere: boolean): Promise<void> {
+  const answer = await ask(`pushes/${encodeURIComponent(id)}`, { method: "DELETE" });
+  if (!answer.ok && answer.status !== 404) throw new Error();
+  if (isHere) await (await (await navigator.serviceWorker.getRegistration())?.pushManager.getSubscription())?.unsubscribe();
+}
