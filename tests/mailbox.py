@@ -25,6 +25,9 @@ class Mailbox:
     evening_only: bool = False
     takes_pdf: bool = False
 
+    def wants(self, notice: Notice, is_whole: bool) -> bool:
+        return is_whole or not self.evening_only
+
     def send(self, notice: Notice, sent: str = "") -> str:
         self.tries += 1
         if self.before:

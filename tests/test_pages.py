@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from PIL import Image, ImageChops
 from fastapi import FastAPI
+from PIL import Image, ImageChops
 from starlette.testclient import TestClient
 
 from bench.icons import icons

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
     from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
     from sisimpur.shared.notify.mail_notifier import MailNotifier
+    from sisimpur.shared.notify.phone.phone_notifier import PushSender
     from sisimpur.shared.outlets.cloud_event import Stream
     from sisimpur.shared.outlets.relay import Feed, Relay
+
+NOBODY = "sisimpur@example.com"  # push services want to know whom to write to
 
 
 def services(records: Records) -> Sequence[Notifier]:
@@ -55,6 +58,30 @@ def _services(settings: Settings, clock: Clock, hosts: tuple[str, ...], home: st
         yield AppriseNotifier(urls, hosts=hosts)
     if settings.policy.mail.server:
         yield mail_of(settings, clock, hosts, home)
+
+
+def phones_of(records: Records) -> Sequence[Notifier]:
+    """Return the browsers that are told what waits, as the books have them now."""
+    from sisimpur.shared.notify.phone.push_book import PushBook
+
+    book = PushBook(records.db)
+    found = book.alive(records.clock.now())
+    if not found:
+        return ()
+    from sisimpur.shared.notify.phone.phone_notifier import PhoneNotifier
+
+    sender = push_sender(records)
+    return tuple(PhoneNotifier(push, book, sender) for push in found)
+
+
+def push_sender(records: Records) -> PushSender:
+    """Open nothing; the home's key is made if it has none."""
+    from sisimpur.shared.notify.phone.phone_notifier import PushSender
+    from sisimpur.shared.notify.phone.sealing import vapid_key
+
+    board, mail = board_url(records.home), records.settings.policy.mail
+    writes = board if board.startswith("https://") else f"mailto:{(mail.sender or (*mail.to, NOBODY)[0])}"
+    return PushSender(vapid_key(records.home), writes, records.clock)
 
 
 def mail_of(settings: Settings, clock: Clock, hosts: tuple[str, ...] = (), home: str = "") -> MailNotifier:

@@ -29,7 +29,7 @@ from sisimpur.cli.wiring.model import Caching, make_client, make_meter
 from sisimpur.cli.wiring.orchestrator import Assembly
 from sisimpur.cli.wiring.parts import Roles, TeamParts, made_once
 from sisimpur.cli.wiring.records import Records
-from sisimpur.cli.wiring.services import make_library, services
+from sisimpur.cli.wiring.services import make_library, phones_of, services
 from sisimpur.cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep, roots_of
 from sisimpur.shared.llm.llm_client import PATIENCE, LlmClient
 from sisimpur.shared.llm.prompts import Prompts
@@ -138,11 +138,11 @@ def open_messages(
     records: Records, make_services: Callable[[Records], Sequence[Notifier]], print_line: Callable[[str], None]
 ) -> Messenger:
     """Open the messages. A wrong address costs them, not the day: the reports are files."""
-    book = NoticeRepository(records.db)
+    book, phones = NoticeRepository(records.db), partial(phones_of, records)
     try:
-        return Messenger(book, make_services(records), print_line)
+        return Messenger(book, make_services(records), print_line, phones)
     except Misconfigured as problem:
-        return Messenger(book, (), print_line, [str(problem)])
+        return Messenger(book, (), print_line, phones, [str(problem)])
 
 
 # --- the session and the roles -------------------------------------------------------------------------------

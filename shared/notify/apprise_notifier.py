@@ -30,7 +30,6 @@ class AppriseNotifier:
     Misconfigured if Apprise is not installed, or does not take one of them.
     """
 
-    evening_only: bool = False
     takes_pdf: bool = False
 
     def __init__(self, urls: Collection[str], *, budget: float = BUDGET, hosts: Collection[str] = ()) -> None:
@@ -46,6 +45,9 @@ class AppriseNotifier:
     @property
     def name(self) -> str:
         return ", ".join(dict.fromkeys(str(service.service_name) for service in self._services))
+
+    def wants(self, notice: Notice, is_whole: bool) -> bool:  # noqa: ARG002
+        return True
 
     def send(self, notice: Notice, sent: str = "") -> str:  # noqa: ARG002
         """Send to each service that has not taken it yet: see Notifier. No id is kept."""

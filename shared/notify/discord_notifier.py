@@ -148,7 +148,6 @@ class DiscordNotifier:
     `hosts`: https links to these stay links. Misconfigured if the address is none of a Discord webhook.
     """
 
-    evening_only: bool = False
     takes_pdf: bool = False
 
     def __init__(
@@ -164,6 +163,9 @@ class DiscordNotifier:
     @property
     def name(self) -> str:
         return "Discord"
+
+    def wants(self, notice: Notice, is_whole: bool) -> bool:  # noqa: ARG002
+        return True
 
     def send(self, notice: Notice, sent: str = "") -> str:
         """See Notifier. A message that is no longer there, or is another webhook's, is posted anew."""

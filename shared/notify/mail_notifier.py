@@ -50,7 +50,6 @@ class MailNotifier:
     """Misconfigured if there is no password to the name."""
 
     name: str = "mail"
-    evening_only: bool = True
 
     def __init__(self, server: MailServer, head: Letterhead, clock: Clock, hosts: Collection[str] = ()) -> None:
         if bool(server.user) != bool(server.password):
@@ -61,6 +60,10 @@ class MailNotifier:
         self._server, self._head, self._clock, self._hosts = server, head, clock, tuple(hosts)
         self.takes_pdf = head.takes_pdf
         self._clean = Outgoing({"MAIL_PASSWORD": server.password} if server.password else {}).clean
+
+    def wants(self, notice: Notice, is_whole: bool) -> bool:  # noqa: ARG002
+        """The day's message comes once, when the day is over."""
+        return is_whole
 
     def send(self, notice: Notice, sent: str = "") -> str:  # noqa: ARG002
         """To all or to nobody: see Notifier."""

@@ -21,10 +21,15 @@ PAUSE = timedelta(minutes=5)  # between two tries of the same words
 @dataclass
 class Messenger:
     book: NoticeRepository
-    notifiers: Sequence[Notifier]
+    services: Sequence[Notifier]
     tell: Callable[[str], None]
+    phones: Callable[[], Sequence[Notifier]] = tuple  # those that are to be told now: they come and go while we work
     problems: list[str] = field(default_factory=list)  # the owner's to correct; such a service is not asked again
     _shut: dict[str, Backoff] = field(default_factory=dict)  # by service: it takes nothing meanwhile
+
+    @property
+    def notifiers(self) -> Sequence[Notifier]:
+        return (*self.services, *self.phones())
 
     def send(self, notice: Notice, now: datetime, as_news: bool = True, is_whole: bool = True) -> None:
         """Send, but not the same words again. Only `as_news` is a message sent that would stand beside an older one.
@@ -32,7 +37,7 @@ class Messenger:
         `is_whole`: no more is to follow in this message.
         """
         for notifier in self.notifiers:
-            if notifier.evening_only and not is_whole:
+            if not notifier.wants(notice, is_whole):
                 continue
             slip = self.book.intend(notice, notifier.name, now, as_news)
             if slip.is_due and (as_news or slip.stands_alone):

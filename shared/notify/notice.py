@@ -51,6 +51,7 @@ class Notice:
     sections: tuple[Section, ...] = ()
     picture: Picture | None = None
     foot: str = ""  # said last, small, and never dropped
+    waits: str = ""  # the task of which something waits for the owner; empty: this tells him, and asks nothing
     pdf: bytes = b""  # the whole report, for who gets one message a day; empty: there is none
 
 
@@ -70,14 +71,15 @@ AGAIN = "(Perhaps you have this message already: the answer to the first try was
 
 
 class Notifier(Protocol):
-    evening_only: bool
-    """Whether the day's message comes here once, when the day is over."""
     takes_pdf: bool
     """Whether a notice's `pdf` is sent with it."""
 
     @property
     def name(self) -> str:
         """Name of the service, as the owner calls it."""
+
+    def wants(self, notice: Notice, is_whole: bool) -> bool:
+        """Whether it is told here. `is_whole`: no more is to follow in this message."""
 
     def send(self, notice: Notice, sent: str = "") -> str:
         """The message's id at the service; empty if it keeps none. `sent`: that id, if the notice was sent before.

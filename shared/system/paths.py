@@ -93,6 +93,11 @@ class Home:
         return self.state / "board.port"
 
     @property
+    def push_key(self) -> Path:
+        """By which push services know this home; nobody else may read it."""
+        return self.state / "push.key"
+
+    @property
     def temporary(self) -> Path:
         return self.state / "tmp"
 
@@ -245,9 +250,9 @@ def write_bytes(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
-def create_text(path: Path, text: str, temporary_folder: Path) -> None:
+def create_text(path: Path, text: str, temporary_folder: Path, mode: int = 0o644) -> None:
     """A new file that appears complete and durable; FileExistsError if the name is taken."""
-    temporary = _written(temporary_folder, _encoded(text))
+    temporary = _written(temporary_folder, _encoded(text), mode)
     fault_point("file.written")
     try:
         move(temporary, path)
@@ -343,11 +348,11 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _written(folder: Path, data: bytes) -> Path:
+def _written(folder: Path, data: bytes, mode: int = 0o644) -> Path:
     temporary = folder / f".{os.getpid()}.{secrets.token_hex(4)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        descriptor = os.open(temporary, flags, 0o644)
+        descriptor = os.open(temporary, flags, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()

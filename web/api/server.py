@@ -23,6 +23,7 @@ from sisimpur.cli.wiring.records import open_records
 from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.config.settings_board import BoardFile, BoardTls
 from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.model.text import counted
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.access.passkey_book import Passkey, Passkeys
@@ -175,7 +176,8 @@ def _key(arguments: Arguments) -> int:
 def _line(one: BoardSession) -> str:
     what = f"key {one.name}, may {one.role}" if one.kind == "key" else one.role
     what += f" by passkey {one.passkey}" if one.passkey else ""
-    return f"{one.id}  {what}, since {one.made[:16]}, last used {one.seen[:16]}, until {one.until[:16]}"
+    notified = f", notifies {counted(one.pushes, 'browser')}" if one.pushes else ""
+    return f"{one.id}  {what}, since {one.made[:16]}, last used {one.seen[:16]}, until {one.until[:16]}{notified}"
 
 
 def _passkey_line(one: Passkey) -> str:

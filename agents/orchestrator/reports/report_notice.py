@@ -99,7 +99,7 @@ def asks(day: str, task: TaskAccount, attempt: int, command: str, board: str = "
     key = f"{day}:{task.id}:waiting-{attempt}-{digest(chr(10).join(task.asks))}"
     text = "\n\n".join((named(task), bullets(map(as_said, task.asks)), report_text.answer(task, command, board)))
     text += f"\n\n{in_channel(*orders(task.id))}" if heard else ""
-    return Notice(key, f"Waits for you: {as_said(task.title, 150)}", text, Tone.ATTENTION)
+    return Notice(key, f"Waits for you: {as_said(task.title, 150)}", text, Tone.ATTENTION, waits=task.id)
 
 
 def gave_up(day: str, task: TaskAccount, attempt: int, command: str, board: str = "", heard: bool = False) -> Notice:

@@ -1,4 +1,4 @@
-"""Who is signed in, and what was ordered of late. The only module that reads and writes the tables of the board."""
+"""Who is signed in, and what was ordered of late. The only module that writes the tables of the board."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from sisimpur.shared.model.text import sha256_of
+from sisimpur.shared.notify.phone.push_book import IDLE
 from sisimpur.shared.store.database import Database
 from sisimpur.web.api.base.rights import Role
 
 LINK_LASTS = timedelta(minutes=10)
-IDLE, LONGEST = timedelta(hours=12), timedelta(days=30)  # of a session: without use, and at all
+LONGEST = timedelta(days=30)  # of a session; without use IDLE
 SEEN_EACH = timedelta(minutes=5)  # more is not written
 KEPT = timedelta(hours=24)  # answers to orders
 DIGITS = 32  # bytes of a key
@@ -25,11 +26,16 @@ IN_USE = "until >= ? and (kind = 'key' or (kind = 'session' and seen >= ?))"
 class SignedIn:
     """Who asks: a browser, or a script by its key. `key`: what it came with."""
 
-    id: str
+    digest: str  # of its token
     role: Role
     name: str = ""
     key: str = field(default="", repr=False)
     passkey: str = ""  # by which it came, if it did
+
+    @property
+    def id(self) -> str:
+        """How it is called."""
+        return self.digest[:NAMED]
 
     @property
     def via(self) -> str:
@@ -49,6 +55,7 @@ class BoardSession:
     seen: str  # last used, to some minutes
     until: str  # at the latest
     passkey: str  # of a session: which one it came by; empty: by a link
+    pushes: int = 0  # browsers that are notified for it
 
 
 class BoardKeys:
@@ -91,7 +98,7 @@ class BoardKeys:
         if row["seen"] < _utc(now - SEEN_EACH):
             with self._db.transaction() as db:
                 db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), sha256_of(token)))
-        return SignedIn(row["digest"][:NAMED], Role(row["role"]), row["name"], token, row["passkey"])
+        return SignedIn(row["digest"], Role(row["role"]), row["name"], token, row["passkey"])
 
     def _row(self, token: str, now: datetime) -> sqlite3.Row | None:
         sql = f"select digest, role, name, seen, passkey from board_keys where digest = ? and {IN_USE}"  # noqa: S608
@@ -100,7 +107,8 @@ class BoardKeys:
     def sessions(self, now: datetime) -> list[BoardSession]:
         """Return those that would be let in now, and keys, the last used one first."""
         sql = (
-            "select substr(digest, 1, ?) as id, kind, role, name, made, seen, until, passkey from board_keys"  # noqa: S608
+            "select substr(digest, 1, ?) as id, kind, role, name, made, seen, until, passkey,"  # noqa: S608
+            " (select count(*) from pushes where session = digest) as pushes from board_keys"
             f" where {IN_USE} order by seen desc, made desc, digest"
         )
         return [BoardSession(**row) for row in self._db.rows(sql, (NAMED, _utc(now), _idle(now)))]

@@ -1,0 +1,80 @@
+"""Browsers that are notified. Each belongs to the session of the board that asked for it, and ends with it."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
+
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.notify.phone.sealing import BrowserKeys
+from sisimpur.shared.store.database import OfDatabase, row_to
+from sisimpur.shared.system.fault import fault_point
+
+IDLE = timedelta(hours=12)  # a session of the board that nobody uses for so long is over
+MOST_EACH, MOST = 5, 100  # of one session, of all
+ALIVE = (
+    "select pushes.* from pushes join board_keys on board_keys.digest = pushes.session"
+    " where board_keys.kind = 'session' and board_keys.until >= ? and board_keys.seen >= ?"
+)
+
+
+@dataclass(frozen=True)
+class Push:
+    """One browser. `endpoint`: where its service takes what is for it: a secret, since whoever knows it may send."""
+
+    id: str
+    session: str  # the digest by which the board knows it
+    endpoint: str = field(repr=False)
+    p256dh: str = field(repr=False)
+    auth: str = field(repr=False)
+    language: str
+    made: str
+    told: str = ""
+    why: str = ""
+
+    @property
+    def service(self) -> str:
+        return urlsplit(self.endpoint).hostname or ""
+
+    @property
+    def keys(self) -> BrowserKeys:
+        return BrowserKeys(self.p256dh, self.auth)
+
+
+class PushBook(OfDatabase):
+    def keep(self, session: str, endpoint: str, keys: BrowserKeys, language: str, now: datetime) -> Push:
+        """Note one; the same browser again takes the place of what was there. Refused: there are too many."""
+        push = Push(secrets.token_hex(4), session, endpoint, keys.p256dh, keys.auth, language, _utc(now))
+        with self._db.transaction() as db:
+            db.execute("delete from pushes where endpoint = ?", (endpoint,))
+            all_, own = db.execute("select count(*), total(session = ?) from pushes", (session,)).fetchone()
+            if own >= MOST_EACH or all_ >= MOST:
+                raise Refused(f"{MOST_EACH} for one session are enough, and {MOST} for all; remove one first")
+            db.execute(
+                "insert into pushes (id, session, endpoint, p256dh, auth, language, made) values (?, ?, ?, ?, ?, ?, ?)",
+                (push.id, session, endpoint, keys.p256dh, keys.auth, language, push.made),
+            )
+        fault_point("phone.kept")
+        return push
+
+    def alive(self, now: datetime) -> list[Push]:
+        """Return those whose session would be let in now, the oldest first."""
+        rows = self._db.rows(f"{ALIVE} order by made, id", (_utc(now), _utc(now - IDLE)))
+        return [row_to(Push, row) for row in rows]
+
+    def end(self, id_: str) -> None:
+        self._db.write("delete from pushes where id = ?", (id_,))
+        fault_point("phone.ended")
+
+    def note(self, id_: str, now: datetime, why: str = "") -> None:
+        """Note what came of the last one. `why`: it was not taken; empty: it was."""
+        what = "why = ?" if why else "why = ?, told = ?"
+        values = (why,) if why else (why, _utc(now))
+        self._db.write(f"update pushes set {what} where id = ?", (*values, id_))  # noqa: S608 (our words)
+        fault_point("phone.noted")
+
+
+def _utc(now: datetime) -> str:
+    return now.astimezone(UTC).isoformat(timespec="seconds")
