@@ -169,7 +169,7 @@ def _guards(records: Records) -> list[str]:
 
 def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
     """List the tasks that go on by themselves, and those in the backlog that do not."""
-    lying, waits = seen.board.lying, seen.waits
+    lying, waits = seen.lying, seen.waits
     reviewed = [card for card in lying[State.IN_REVIEW] if not awaiting(card, records)]
     waiting = [card for card in seen.queue if waits[card.id] and card.id not in seen.board.stuck]
     return {
@@ -213,7 +213,7 @@ def _line(card: Card) -> str:
 
 def _given_up(seen: Snapshot) -> Iterator[Card]:
     """Yield what failed and the owner is asked about: not what the owner cancelled, or dropped with its goal."""
-    for card in seen.board.lying[State.FAILED]:
+    for card in seen.lying[State.FAILED]:
         if (last := _newest(card, seen)) is None or last.event is Event.EXHAUSTED:
             yield card
 
@@ -224,7 +224,7 @@ def _parked(card: Card, records: Records) -> str:
 
 def _by_risk(seen: Snapshot, records: Records) -> list[Card]:
     """What the owner is asked about, the riskiest first."""
-    parked = [card for card in seen.board.lying[State.IN_REVIEW] if awaiting(card, records)]
+    parked = [card for card in seen.lying[State.IN_REVIEW] if awaiting(card, records)]
     if len(parked) < 2:
         return parked
     from sisimpur.agents.orchestrator.publishing.owner_text import risk

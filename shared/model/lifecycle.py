@@ -222,17 +222,9 @@ class Board:
         return {card.id: card for card in self.cards}
 
     @cached_property
-    def lying(self) -> Mapping[State, Sequence[Card]]:
-        """Cards of each state, in their order."""
-        found: dict[State, list[Card]] = {state: [] for state in State}
-        for card in self.cards:
-            found[card.state].append(card)
-        return found
-
-    @cached_property
     def counts(self) -> Mapping[State, int]:
         """Number of tasks in each state, those without a card among them."""
-        found = Counter({state: len(cards) for state, cards in self.lying.items()})
+        found = Counter(card.state for card in self.cards)
         found.update({state: len(ids) for state, ids in self.closed.items()})
         return found
 
@@ -249,7 +241,7 @@ class Board:
     @cached_property
     def _waits(self) -> Mapping[str, Sequence[str]]:
         """Each task that waits for others -> these; of both kinds."""
-        found = {card.id: awaited(card, self) for card in self.lying[State.BACKLOG]}
+        found = {card.id: awaited(card, self) for card in self.cards if card.state is State.BACKLOG}
         return {id_: others for id_, others in found.items() if others}
 
     @cached_property
@@ -264,7 +256,8 @@ class Board:
     @cached_property
     def stuck(self) -> Mapping[str, Obstacle]:
         """The tasks that only the owner can free, by id, each with what it is stuck on."""
-        return {card.id: found for card in self.lying[State.BACKLOG] if (found := _stuck_on(card, self))}
+        queue = (card for card in self.cards if card.state is State.BACKLOG)
+        return {card.id: found for card in queue if (found := _stuck_on(card, self))}
 
     def behind(self, task: str) -> tuple[str, ...]:
         """The tasks that wait for this one, over however many steps."""

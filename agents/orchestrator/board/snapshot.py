@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -45,15 +45,23 @@ class Snapshot:
     known: Mapping[str, TaskRecord]  # of each card; and of what it depends on
 
     @cached_property
+    def lying(self) -> Mapping[State, Sequence[Card]]:
+        """Cards of each state, in their order."""
+        found: dict[State, list[Card]] = {state: [] for state in State}
+        for card in self.board.cards:
+            found[card.state].append(card)
+        return found
+
+    @cached_property
     def queue(self) -> tuple[Card, ...]:
         """Cards of the backlog that can be read, in the order in which they could begin."""
-        readable = (card for card in self.board.lying[State.BACKLOG] if card.spec is not None)
+        readable = (card for card in self.lying[State.BACKLOG] if card.spec is not None)
         return tuple(sorted(readable, key=urgency))
 
     @cached_property
     def waits(self) -> Mapping[str, str]:
         """Each task of the backlog -> what it waits for, as `waits_for` says it."""
-        return {card.id: waits_for(card, self.board) for card in self.board.lying[State.BACKLOG]}
+        return {card.id: waits_for(card, self.board) for card in self.lying[State.BACKLOG]}
 
 
 @dataclass(frozen=True)
