@@ -2,6 +2,7 @@
 
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
+import { ByPasskey } from "./access/ByPasskey";
 import { hasEnded, isSignedIn, onSignIn, signOut } from "./api/ask";
 import { isLive, lastHeard, onLive } from "./api/news";
 import { client, onRead, readAgain, readAt, useRead } from "./api/reading";
@@ -51,6 +52,7 @@ function SignIn({ why }: { why: string }): ReactNode {
       <h1>{t("sign.in")}</h1>
       <p>{why}</p>
       <pre>sisimpur board --link</pre>
+      <ByPasskey />
     </main>
   );
 }

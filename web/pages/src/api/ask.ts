@@ -43,9 +43,12 @@ function tellAll(): void {
   for (const told of watchers) told();
 }
 
-export async function signIn(code: string): Promise<void> {
+export const signIn = (code: string): Promise<void> => begin("session", { code });
+
+/** Begin a session by what signs in at `path`. Its token is empty over TLS, where it is a cookie. */
+export async function begin(path: string, body: unknown): Promise<void> {
   const looks = Object.entries(localStorage).filter(([name]) => name.startsWith("sisimpur."));
-  const { token } = await order<{ token: string }>("session", { code });
+  const { token } = await order<{ token: string }>(path, body);
   for (const [name, value] of looks) localStorage.setItem(name, value); // on this machine the answer has emptied it
   localStorage.setItem(KEY, token || KEPT);
   ended = false;

@@ -1,6 +1,7 @@
 /* How the page looks and hears, here in this browser. */
 
 import { type ReactNode, useState } from "react";
+import { Passkeys } from "../access/Passkeys";
 import { choose, useChoice } from "../look";
 import { useRead } from "../api/reading";
 import { Lines, Part, Tag, Trouble, Waiting } from "../parts/parts";
@@ -16,6 +17,9 @@ export default function Settings(): ReactNode {
         <Choose name="language" label={t("language")} of={[["en", "English"], ["bn", "বাংলা"]]} />
         <Choose name="theme" label={t("theme")} of={[["", t("theme.system")], ["light", t("theme.light")], ["dark", t("theme.dark")]]} />
         <Choose name="keys" label={t("keys.single")} of={[["on", t("on")], ["off", t("off")]]} />
+      </Part>
+      <Part title={t("passkeys")}>
+        <Passkeys />
       </Part>
       <Part title={t("of.the.team")}>
         <Configured />
