@@ -33,6 +33,8 @@ HEAVY = {
     "trafilatura",
     "protego",
     "charset_normalizer",
+    "authlib",
+    "joserfc",
 }
 
 
@@ -162,6 +164,7 @@ LOADED_LAZILY = {
     *("access_routes", "acting_routes", "alias_routes", "board_answers", "board_app", "board_news", "file_routes"),
     *("board_openapi", "order_bodies", "page_files", "reading_routes", "yielding_connection"),
     *("docker_wire", "local_webhook", "meter", "passkey_routes", "scripted_model"),
+    *("oauth_provider", "oauth_routes"),
 }
 LOADED_AT_ONCE = [path for path in modules() if not LOADED_LAZILY & set(path.with_suffix("").parts)]
 

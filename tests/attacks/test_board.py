@@ -133,7 +133,7 @@ ADDRESSES = [
     for method, said in methods.items()
 ]
 SIGNING_IN = {("POST", f"/api/v1/{path}") for path in ("session", "session/challenge", "session/passkey")}
-OPEN = SIGNING_IN | {("GET", "/health")}
+OPEN = SIGNING_IN | {("GET", "/health"), ("GET", "/api/v1/sign-in"), ("POST", "/api/v1/sign-in/{provider}")}
 ORDERED = {"idempotency-key": "one-press", "if-match": '"seen"'}
 
 
@@ -143,11 +143,11 @@ def test_the_description_in_the_docs_is_the_boards_own() -> None:
 
 def wrong_requests(method: str, path: str, names: list[str], has_body: bool) -> Iterator[tuple[str, object]]:
     """What an address of this kind has to refuse: a path with its query, and a body."""
-    known = path.format(id="none", role="none")
+    known = path.format(id="none", role="none", provider="none")
     if "{" in path:
         yield known, {} if has_body else None
-        yield path.format(id="x" * 3_000, role="x" * 3_000), {} if has_body else None
-        yield path.format(id="..%2F..%2Fconfig%2F.env", role="..%2F"), {} if has_body else None
+        yield path.format(id="x" * 3_000, role="x" * 3_000, provider="x" * 3_000), {} if has_body else None
+        yield path.format(id="..%2F..%2Fconfig%2F.env", role="..%2F", provider="..%2F"), {} if has_body else None
     if "cursor" in names:
         yield f"{known}?cursor=%F0", None
         yield f"{known}?cursor={'A' * 300}", None
@@ -226,7 +226,9 @@ def in_role(stage: Stage, role: Role) -> Browser:
 
 @pytest.mark.parametrize("role", Role)
 def test_each_role_may_exactly_what_its_lines_name_on_every_address_there_is(role: Role) -> None:
-    paths = {(method, path): path.format(id="20261120-01", role="coder") for method, path, *_ in ADDRESSES}
+    paths = {
+        (method, path): path.format(id="20261120-01", role="coder", provider="github") for method, path, *_ in ADDRESSES
+    }
     allowed = {one for one, path in paths.items() if may(role, one[0], path)}
     assert allowed - OPEN == MAY[role] | {one for one in paths if one[0] == "GET"} - OPEN
     ruled = {one for one in RULINGS if may(role, "POST", f"{TASK.format(id='x')}/rulings", one)}
@@ -344,7 +346,7 @@ def test_a_method_that_means_nothing_at_an_address_is_answered_with_those_that_d
     for path in {path for _, path, *_ in ADDRESSES}:
         there = {method for method, known, *_ in ADDRESSES if known == path}
         for method in {"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} - there:
-            known = path.format(id="20261120-01", role="coder")
+            known = path.format(id="20261120-01", role="coder", provider="github")
             answer = shared.http.request(method, known, json={}, headers={**ORDERED, **key(shared)})
             assert (answer.status_code, set(answer.headers["allow"].split(", "))) == (405, there), (method, path)
 

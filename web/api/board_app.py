@@ -13,6 +13,8 @@ from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.access.access_routes import AccessRoutes
+from sisimpur.web.api.access.oauth_begun import PROVIDERS, SignInProvider
+from sisimpur.web.api.access.oauth_routes import FREE, OAuthRoutes
 from sisimpur.web.api.access.passkey_routes import PasskeyRoutes
 from sisimpur.web.api.acting.acting_routes import BoardActions
 from sisimpur.web.api.acting.alias_routes import alias_routes
@@ -29,26 +31,26 @@ from sisimpur.web.api.reading.reading_routes import news_route, reading_routes, 
 WORTH_PACKING = 2_000  # bytes
 
 
-def make_app(home: BoardHome, place: BoardPlace) -> BoardGuard:
-    """Put it together: nothing is reached but through the guard."""
+def make_app(home: BoardHome, place: BoardPlace, providers: tuple[SignInProvider, ...] = PROVIDERS) -> BoardGuard:
+    """Put it together: nothing is reached but through the guard. `providers`: at which others' accounts sign in."""
     failures, pages = Failures(), PageFiles()
-    app = make_api(home, failures)
+    app = make_api(home, failures, providers)
     app.include_router(pages.routes())
     signing_in = (("POST", f"{API}{path}") for path in ("/session", "/session/challenge", "/session/passkey"))
-    free = frozenset({*signing_in, ("GET", "/health")})
+    free = FREE | {*signing_in, ("GET", "/health")}
 
     def lets_in(key: str) -> SignedIn | None:
         try:
             with home.open() as records:
-                return BoardKeys(records.db).lets_in(key, records.clock.now())
+                return BoardKeys(records.db, home.listed).lets_in(key, records.clock.now())
         except (Misconfigured, Refused):  # settings that cannot be read keep nobody out: who is signed in reads why
             with open_books(Home(home.root), looking=True) as db:
-                return BoardKeys(db).lets_in(key, (home.clock or SystemClock(UTC)).now())
+                return BoardKeys(db, home.listed).lets_in(key, (home.clock or SystemClock(UTC)).now())
 
     return BoardGuard(app, lets_in, place, (free, pages), failures, app.allowed)
 
 
-def make_api(home: BoardHome, failures: Failures) -> BoardApi:
+def make_api(home: BoardHome, failures: Failures, providers: tuple[SignInProvider, ...] = PROVIDERS) -> BoardApi:
     """All that is described, without a guard."""
     app = BoardApi(
         title="sisimpur board",
@@ -71,6 +73,7 @@ def make_api(home: BoardHome, failures: Failures) -> BoardApi:
         alias_routes(home, actions, files),
         AccessRoutes(home, failures).routes(),
         PasskeyRoutes(home, failures).routes(),
+        OAuthRoutes(home, failures, providers).routes(),
     ):
         app.include_router(routes)
     app.add_api_route("/health", _health, summary="Whether it answers")

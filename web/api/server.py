@@ -174,8 +174,9 @@ def _key(arguments: Arguments) -> int:
 
 
 def _line(one: BoardSession) -> str:
-    what = f"key {one.name}, may {one.role}" if one.kind == "key" else one.role
-    what += f" by passkey {one.passkey}" if one.passkey else ""
+    is_key = one.kind == "key"
+    by = f"{one.by} {one.passkey}".strip()
+    what = f"key {one.name}, may {one.role}" if is_key else f"{one.role} {one.name}".strip() + f", by {by}"
     notified = f", notifies {counted(one.pushes, 'browser')}" if one.pushes else ""
     return f"{one.id}  {what}, since {one.made[:16]}, last used {one.seen[:16]}, until {one.until[:16]}{notified}"
 
@@ -186,7 +187,8 @@ def _passkey_line(one: Passkey) -> str:
 
 def _sessions(arguments: Arguments) -> int:
     with open_records(arguments.home, looking=True) as records:
-        found, passkeys = BoardKeys(records.db).sessions(records.clock.now()), Passkeys(records.db).all()
+        keys = BoardKeys(records.db, lambda account: load_board(records.home).sign_in.listed(account))
+        found, passkeys = keys.sessions(records.clock.now()), Passkeys(records.db).all()
     print_list(
         "signed in (times in UTC)",
         map(_line, found),

@@ -7,7 +7,7 @@ create table board_passkeys (
     public_key  blob not null,          -- COSE; nothing in this table signs anybody in
     count       integer not null,       -- how often it has signed, as it says; 0 for ever: it does not count
     role        text not null check (role in ('owner', 'reviewer', 'viewer')),
-    person      text not null,          -- the session by a link that it goes back to: who added it, or the one before it
+    person      text not null,          -- the account that it goes back to, e.g. github:12345, or the session by a link
     name        text not null,          -- as that person calls it
     made        text not null,
     used        text not null,          -- in UTC, as all of them

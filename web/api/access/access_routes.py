@@ -91,5 +91,5 @@ class AccessRoutes:
     def _theirs(self, request: Request) -> list[dict[str, str]]:
         who = signed_in(request.scope)
         with self.home.open() as records:
-            found = BoardKeys(records.db).sessions(records.clock.now())
+            found = BoardKeys(records.db, self.home.listed).sessions(records.clock.now())
         return [asdict(one) for one in found if who.role is Role.OWNER or one.id == who.id]

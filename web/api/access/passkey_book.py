@@ -68,7 +68,7 @@ class Passkeys(OfDatabase):
         with self._db.transaction() as db:
             sql = (
                 "update board_passkeys set count = ?, used = ?"
-                " where credential = ? and (count < ? or (count = 0 and ? = 0)) returning id, role"
+                " where credential = ? and (count < ? or (count = 0 and ? = 0)) returning id, role, person"
             )
             found = db.execute(sql, (count, at, credential, count, count)).fetchall()
             if not found:
@@ -80,7 +80,8 @@ class Passkeys(OfDatabase):
                 " (select digest from board_keys where passkey = ? order by made desc, digest limit ?)"
             )
             db.execute(old, (id_, id_, MOST_SESSIONS - 1))
-            return new_session(db, found[0]["role"], now, id_)
+            account = found[0]["person"] if ":" in found[0]["person"] else ""
+            return new_session(db, found[0]["role"], now, id_, account)
 
     def all(self) -> list[Passkey]:
         """Return them, the last used first."""
@@ -106,9 +107,9 @@ class Passkeys(OfDatabase):
         return is_there
 
     def _person(self, who: SignedIn) -> str:
-        """Return the session by a link that it goes back to."""
+        """Return the account that it goes back to, which has to be listed still; or the session by a link."""
         row = self._db.row("select person from board_passkeys where id = ?", (who.passkey,)) if who.passkey else None
-        return str(row["person"]) if row else who.id
+        return str(row["person"]) if row else who.account or who.id
 
 
 def _utc(now: datetime) -> str:

@@ -14,6 +14,9 @@ from typing import Any
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.config_watch import config_stamps
 from sisimpur.cli.wiring.records import Records, open_records, require_home
+from sisimpur.shared.config.settings import load_board
+from sisimpur.shared.config.settings_board import BoardFile
+from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.model.lifecycle import FOLDERS
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
@@ -45,6 +48,21 @@ class BoardHome:
     clock: Clock | None = None
     _kept: list[KeptRecords] = field(default_factory=list, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
+    _files: dict[Marks, BoardFile] = field(default_factory=dict, compare=False)  # config/board.yaml, as last read
+
+    def file(self) -> BoardFile:
+        """Return config/board.yaml as it stands now. Misconfigured, Refused: it cannot be read."""
+        home = Home(self.root)
+        mark = stamp(home.config / "board.yaml")
+        if (found := self._files.get(mark)) is None:
+            found = load_board(home)
+            self._files.clear()
+            self._files[mark] = found
+        return found
+
+    def listed(self, account: str) -> ListedPerson | None:
+        """Return who is listed by this account now: whoever was taken from the list is nobody at once."""
+        return self.file().sign_in.listed(account)
 
     @cached_property
     def _store(self) -> TaskStore:

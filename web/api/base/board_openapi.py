@@ -24,6 +24,7 @@ KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "Exactly this is 
 FREE = (  # what needs no key
     *((f"/api/v1/{path}", "post") for path in ("session", "session/challenge", "session/passkey")),
     ("/health", "get"),
+    *(("/api/v1/sign-in", "get"), ("/api/v1/sign-in/{provider}", "post")),
 )
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from sisimpur.shared.config.settings_board import OURSELVES, BoardFile
 
 COOKIE = "__Host-sisimpur"  # a browser takes one of this name only over TLS, for all paths, from this host itself
-_RULES = "Path=/; Secure; HttpOnly; SameSite=Strict"
+_RULES = "Path=/; Secure; HttpOnly; SameSite="
 WAY = "sisimpur.way"  # where a request's scope holds how it came
 
 
@@ -83,9 +83,9 @@ def place_of(file: BoardFile, port: int) -> BoardPlace:
     """`port`: where it listens; a link may name another, before a proxy."""
     if not file.is_private:
         return BoardPlace(port)
-    called = urlsplit(file.url)
-    behind = f":{called.port}" if called.port not in (None, 443) else ""
-    names = tuple(dict.fromkeys(f"{name.lower()}{behind}" for name in (called.hostname or "", *file.hosts)))
+    first = called_by(file.url)
+    behind = first.removeprefix(urlsplit(file.url).hostname or "")
+    names = tuple(dict.fromkeys((first, *(f"{name.lower()}{behind}" for name in file.hosts))))
     is_open = not ip_address(file.listen).is_loopback
     return BoardPlace(port, names, frozenset(file.proxy), bool(file.tls.cert), is_open)
 
@@ -97,6 +97,12 @@ def _is_name(called: str) -> bool:
     except ValueError:
         return True
     return False
+
+
+def called_by(url: str) -> str:
+    """Return the name of an https address as a browser says it: in lower case, with its port if it is no usual one."""
+    called = urlsplit(url)
+    return f"{called.hostname or ''}{f':{called.port}' if called.port not in (None, 443) else ''}"
 
 
 def _came_from(scope: Mapping[str, Any]) -> str:
@@ -113,13 +119,13 @@ def _came_from(scope: Mapping[str, Any]) -> str:
 # --- the cookie ----------------------------------------------------------------------------------------------
 
 
-def cookie_with(token: str, lasts: timedelta) -> str:
-    """Return what a browser keeps it by."""
-    return f"{COOKIE}={token}; Max-Age={int(lasts.total_seconds())}; {_RULES}"
+def cookie_with(token: str, lasts: timedelta, name: str = COOKIE, site: str = "Strict") -> str:
+    """Return what a browser keeps it by. `site`: Lax: it also comes along when another site sends the browser here."""
+    return f"{name}={token}; Max-Age={int(lasts.total_seconds())}; {_RULES}{site}"
 
 
-def token_in(headers: Mapping[str, str]) -> str:
+def token_in(headers: Mapping[str, str], wanted: str = COOKIE) -> str:
     """Return the session's token that came as a cookie. Empty: none, or two: nobody knows who put in the other."""
     pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-    found = [value for name, _, value in pairs if name == COOKIE]
+    found = [value for name, _, value in pairs if name == wanted]
     return found[0] if len(found) == 1 else ""

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from sisimpur.shared.config.settings_sign_in import ListedPerson
+from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.text import sha256_of
-from sisimpur.shared.notify.phone.push_book import IDLE
 from sisimpur.shared.store.database import Database
 from sisimpur.web.api.base.rights import Role
 
 LINK_LASTS = timedelta(minutes=10)
-LONGEST = timedelta(days=30)  # of a session; without use IDLE
+IDLE, LONGEST = timedelta(hours=12), timedelta(days=30)  # of a session: without use, and at all
 SEEN_EACH = timedelta(minutes=5)  # more is not written
 KEPT = timedelta(hours=24)  # answers to orders
 DIGITS = 32  # bytes of a key
 NAMED = 8  # digits of a session's digest: the audit calls it so, and no later session gets an old one's name
 MARK = "sis_"  # how a key of a script begins: whoever finds one knows what it opens
+BY_LINK = "link"
+Listed = Callable[[str], ListedPerson | None]  # an account -> who that is now; TeamError: nobody can tell
 IN_USE = "until >= ? and (kind = 'key' or (kind = 'session' and seen >= ?))"
+NOTIFIED = "digest in (select session from pushes)"
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class SignedIn:
     name: str = ""
     key: str = field(default="", repr=False)
     passkey: str = ""  # by which it came, if it did
+    account: str = ""  # with which it came, if it did
 
     @property
     def id(self) -> str:
@@ -50,19 +57,27 @@ class BoardSession:
     id: str
     kind: str  # session or key
     role: str
-    name: str  # of a key
+    name: str  # of a key, or of who signed in with an account
+    by: str  # link, passkey, google or github; of a key nothing
     made: str
     seen: str  # last used, to some minutes
     until: str  # at the latest
-    passkey: str  # of a session: which one it came by; empty: by a link
+    passkey: str = ""  # which one it came by, if it did
     pushes: int = 0  # browsers that are notified for it
 
 
-class BoardKeys:
-    """Links that sign in once, sessions, and keys of scripts. Their texts are given out once; kept are digests."""
+def nobody(_account: str) -> None:
+    return None
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+
+class BoardKeys:
+    """Links that sign in once, sessions, and keys of scripts. Their texts are given out once; kept are digests.
+
+    `listed`: whose account counts now. A session that began with one lets in nobody else, and has the role of today.
+    """
+
+    def __init__(self, db: Database, listed: Listed = nobody) -> None:
+        self._db, self._listed = db, listed
 
     def link(self, now: datetime, role: Role = Role.OWNER) -> str:
         """Make the code of a link."""
@@ -86,32 +101,56 @@ class BoardKeys:
             used = db.execute(sql, (sha256_of(code),)).fetchall()
             return new_session(db, used[0]["role"], now) if used else ""
 
+    def enter(self, account: str, role: Role, now: datetime) -> str:
+        """Return the token of a new session of somebody who is listed by this account."""
+        with self._db.transaction() as db:
+            _forget_old(db, now)
+            return new_session(db, role, now, account=account)
+
     def is_signed_in(self, token: str, now: datetime) -> bool:
         """Tell it, and no more: a line for news that only stays open is no use of a session."""
-        return self._row(token, now) is not None
+        row = self._row(token, now)
+        return row is not None and self._who(row) is not None
 
     def lets_in(self, token: str, now: datetime) -> SignedIn | None:
         """Return who it is, and keep that it was used. None: nobody who is signed in."""
         row = self._row(token, now)
-        if row is None:
+        if row is None or (who := self._who(row)) is None:
             return None
         if row["seen"] < _utc(now - SEEN_EACH):
             with self._db.transaction() as db:
                 db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), sha256_of(token)))
-        return SignedIn(row["digest"], Role(row["role"]), row["name"], token, row["passkey"])
+        role, name = who
+        said = f"{name} ({_by(row)})" if row["account"] else name
+        return SignedIn(row["digest"], role, said, token, row["passkey"], row["account"])
+
+    def _who(self, row: sqlite3.Row) -> tuple[Role, str] | None:
+        """Return role and name; of an account's session as they are today. None: it is not listed any more."""
+        if not row["account"]:
+            return Role(row["role"]), row["name"]
+        person = self._listed(row["account"])
+        return (Role(person.role), person.name) if person else None
 
     def _row(self, token: str, now: datetime) -> sqlite3.Row | None:
-        sql = f"select digest, role, name, seen, passkey from board_keys where digest = ? and {IN_USE}"  # noqa: S608
+        sql = f"select * from board_keys where digest = ? and {IN_USE}"  # noqa: S608 (our words)
         return self._db.row(sql, (sha256_of(token), _utc(now), _idle(now)))
 
     def sessions(self, now: datetime) -> list[BoardSession]:
         """Return those that would be let in now, and keys, the last used one first."""
         sql = (
-            "select substr(digest, 1, ?) as id, kind, role, name, made, seen, until, passkey,"  # noqa: S608
-            " (select count(*) from pushes where session = digest) as pushes from board_keys"
-            f" where {IN_USE} order by seen desc, made desc, digest"
+            "select *, (select count(*) from pushes where session = digest) as pushes from board_keys"  # noqa: S608
+            f" where {IN_USE} or (kind = 'session' and until >= ? and {NOTIFIED}) order by seen desc, made desc, digest"
         )
-        return [BoardSession(**row) for row in self._db.rows(sql, (NAMED, _utc(now), _idle(now)))]
+        rows = self._db.rows(sql, (_utc(now), _idle(now), _utc(now)))
+        return [one for row in rows if (one := self._session(row))]
+
+    def _session(self, row: sqlite3.Row) -> BoardSession | None:
+        who: tuple[str, str] | None = row["role"], row["account"]
+        with suppress(TeamError):  # the list cannot be read: it is shown as it began
+            who = self._who(row)
+        times = row["made"], row["seen"], row["until"]
+        by, id_ = _by(row), row["digest"][:NAMED]
+        return BoardSession(id_, row["kind"], *who, by, *times, row["passkey"], row["pushes"]) if who else None
 
     def close(self, id_: str) -> bool:
         """End a session or a key, whoever uses it. False: there is none of this name."""
@@ -159,24 +198,33 @@ def named(key: str) -> str:
     return sha256_of(key)[:NAMED]
 
 
-def new_session(db: sqlite3.Connection, role: str, now: datetime, passkey: str = "") -> str:
-    """Keep a session, within a transaction, and return its token. `passkey`: which one it came by."""
+def new_session(db: sqlite3.Connection, role: str, now: datetime, passkey: str = "", account: str = "") -> str:
+    """Keep a session, within a transaction, and return its token. `passkey`, `account`: which one it came by."""
     token = secrets.token_urlsafe(DIGITS)
     _keep(db, token, ("session", role, ""), now, now + LONGEST)
-    if passkey:
-        db.execute("update board_keys set passkey = ? where digest = ?", (passkey, sha256_of(token)))
+    if passkey or account:
+        sql = "update board_keys set passkey = ?, account = ? where digest = ?"
+        db.execute(sql, (passkey, account, sha256_of(token)))
     return token
-
-
-def _forget_old(db: sqlite3.Connection, now: datetime) -> None:
-    old = (_utc(now), _idle(now))
-    db.execute("delete from board_keys where until < ? or (kind = 'session' and seen < ?)", old)
 
 
 def _keep(db: sqlite3.Connection, text: str, what: tuple[str, str, str], now: datetime, until: datetime) -> None:
     """`what`: kind, role, name."""
     sql = "insert into board_keys (digest, kind, role, name, made, seen, until) values (?, ?, ?, ?, ?, ?, ?)"
     db.execute(sql, (sha256_of(text), *what, _utc(now), _utc(now), _utc(until)))
+
+
+def _forget_old(db: sqlite3.Connection, now: datetime) -> None:
+    """Who is notified is kept until the end: a phone that lay there for a night hears what waits in the morning."""
+    sql = f"delete from board_keys where until < ? or (kind = 'session' and seen < ? and not {NOTIFIED})"  # noqa: S608
+    db.execute(sql, (_utc(now), _idle(now)))
+
+
+def _by(row: sqlite3.Row) -> str:
+    """Say by what somebody signed in; of a key nothing."""
+    if row["kind"] == "key":
+        return ""
+    return "passkey" if row["passkey"] else row["account"].partition(":")[0] or BY_LINK
 
 
 def _utc(now: datetime) -> str:

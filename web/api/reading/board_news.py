@@ -27,7 +27,7 @@ from sisimpur.shared.model.lifecycle import FOLDERS, State
 from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.sign_in import BoardKeys
+from sisimpur.web.api.base.sign_in import BoardKeys, Listed, nobody
 
 LOOKS_EACH, BEATS_EACH = 0.5, 10.0  # seconds
 SLOWEST = 10.0
@@ -101,7 +101,7 @@ class NewsDesk:
                 self._records = self._open.enter_context(self.home.open())
             newest = self._records.audit.newest()
             self._lines[sha256_of(key)] += 1
-            return NewsTeller(self._records, key, newest if heard is None else heard)
+            return NewsTeller(self._records, key, newest if heard is None else heard, self.home.listed)
 
     def leave(self, key: str) -> None:
         with self._lock:
@@ -119,6 +119,7 @@ class NewsTeller:
     records: Records
     key: str
     seq: int  # of the last row that was told
+    listed: Listed = nobody
     _folders: Marks = field(default_factory=dict)
     _files: Marks = field(default_factory=dict)
     _beat: float = 0.0
@@ -129,13 +130,14 @@ class NewsTeller:
 
     def look(self) -> str | None:
         """None: they are not signed in any more."""
+        is_due = monotonic() - self._beat >= BEATS_EACH
+        keys = BoardKeys(self.records.db, self.listed)
+        if is_due and not keys.is_signed_in(self.key, self.records.clock.now()):
+            return None
         text = self._rows()
         folders = folder_marks(self.records.home)
         changed, self._folders = moved(self._folders, folders), folders
-        if monotonic() - self._beat >= BEATS_EACH:
-            keys = BoardKeys(self.records.db)
-            if not keys.is_signed_in(self.key, self.records.clock.now()):
-                return None
+        if is_due:
             files = file_marks(self.records.home)
             changed, self._files = changed or moved(self._files, files), files
             text += self._beats()
