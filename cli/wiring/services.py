@@ -11,7 +11,7 @@ from sisimpur.agents.researcher.web.library import Library, ReadsPage, Searches
 from sisimpur.agents.researcher.web.search import Search
 from sisimpur.cli.wiring.forge import github_name
 from sisimpur.cli.wiring.records import Records
-from sisimpur.shared.config.settings import LiveCaps, Settings, board_url
+from sisimpur.shared.config.settings import LiveCaps, Settings, board_url, load_board
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.research import Inquiry
 from sisimpur.shared.model.work import Run
@@ -65,7 +65,7 @@ def phones_of(records: Records) -> Sequence[Notifier]:
     from sisimpur.shared.notify.phone.push_book import PushBook
 
     book = PushBook(records.db)
-    found = book.alive(records.clock.now())
+    found = book.alive(records.clock.now(), load_board(records.home).sign_in.listed)
     if not found:
         return ()
     from sisimpur.shared.notify.phone.phone_notifier import PhoneNotifier

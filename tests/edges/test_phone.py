@@ -13,13 +13,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from sisimpur.shared.config.settings import read_secrets
+from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Tone
 from sisimpur.shared.notify.notice_book import NoticeRepository
 from sisimpur.shared.notify.phone import phone_notifier
 from sisimpur.shared.notify.phone.phone_notifier import PhoneNotifier, PushSender, is_known
-from sisimpur.shared.notify.phone.push_book import IDLE, MOST_EACH, Push, PushBook
+from sisimpur.shared.notify.phone.push_book import MOST_EACH, Push, PushBook
 from sisimpur.shared.notify.phone.sealing import BrowserKeys, VapidKey, packed, sealed, unpacked, vapid_key
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
@@ -27,7 +28,7 @@ from sisimpur.shared.system.http import Http, is_configured
 from sisimpur.shared.system.outgoing import Outgoing
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.base.rights import Role
-from sisimpur.web.api.base.sign_in import LONGEST, BoardKeys
+from sisimpur.web.api.base.sign_in import IDLE, LONGEST, BoardKeys
 from tests.edges.notifier_contract import CHANGED, NOTICE, NotifierContract, NotifierHome
 from tests.killing import finishes, killed_at, points, snippet
 from tests.mail_sink import certificate
@@ -38,6 +39,8 @@ TASK = "20261120-03"
 WAITS = Notice(f"2026-11-20:{TASK}:waiting-1-ab", "Waits for you: app.py", "touches `app.py`", waits=TASK)
 KEY = VapidKey(packed(bytes(range(1, 33))))
 TOLD = {"title": "1 change waits for you", "body": TASK, "task": TASK, "lang": "en"}
+
+RAHIM = ListedPerson(name="Rahim", role="viewer", github="12345")
 
 
 def book_with(path: Path, browser: SinkBrowser, language: str = "en") -> tuple[PushBook, Push]:
@@ -194,8 +197,7 @@ def test_the_services_of_the_browsers_are_known(endpoint: str) -> None:
 
 
 def test_a_phone_is_told_while_its_session_would_be_let_in_and_no_longer(home: Phone) -> None:
-    assert home.book.alive(NOON + IDLE) == [home.push]
-    assert home.book.alive(NOON + IDLE + timedelta(seconds=1)) == []
+    assert home.book.alive(NOON + IDLE + timedelta(days=1)) == [home.push], "it lay there for a night"
     assert home.book.alive(NOON + LONGEST + timedelta(seconds=1)) == []
 
 
@@ -204,12 +206,25 @@ def test_what_ends_a_session_ends_its_phone(tmp_path: Path) -> None:
     book, push = book_with(tmp_path / "agents.db", browser)
     keys = BoardKeys(Database(tmp_path / "agents.db"))
     assert [one.pushes for one in keys.sessions(NOON)] == [1]
-    assert keys.close(push.session[:8]) and book.alive(NOON) == []
     later = NOON + IDLE + timedelta(hours=1)
+    assert keys.sign_in(keys.link(later), later), "what is old is swept"
+    assert [one.pushes for one in keys.sessions(later)] == [0, 1], "who is signed out and notified is seen, and closed"
+    assert keys.close(push.session[:8]) and book.alive(NOON) == []
+    later = NOON + LONGEST + timedelta(hours=1)
     book, push = book_with(tmp_path / "other.db", browser)
     keys = BoardKeys(Database(tmp_path / "other.db"))
     assert keys.sign_in(keys.link(later, Role.VIEWER), later), "another one comes in, and what is old is swept"
     assert PushBook(Database(tmp_path / "other.db")).alive(NOON) == []
+
+
+def test_who_was_taken_from_the_list_of_accounts_hears_nothing_any_more(tmp_path: Path) -> None:
+    keys = BoardKeys(db := Database(tmp_path / "agents.db"), lambda _: RAHIM)
+    found = keys.lets_in(keys.enter("github:12345", Role.VIEWER, NOON), NOON)
+    assert found is not None
+    browser, book = SinkBrowser("https://fcm.googleapis.com/fcm/send/a"), PushBook(db)
+    book.keep(found.digest, browser.endpoint, browser.keys, "en", NOON)
+    assert len(book.alive(NOON, {"github:12345"}.__contains__)) == 1
+    assert book.alive(NOON, {"github:1"}.__contains__) == []
 
 
 def test_the_same_browser_again_takes_its_own_place_and_there_are_not_many(home: Phone) -> None:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -140,7 +140,7 @@ def certified(browser: Browser, tmp_path: Path) -> Iterator[tuple[Path, Path, Br
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
     made = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-noenc", "-days", "2", "-subj", f"/CN={NAME}")
     names = ("-addext", f"subjectAltName=DNS:{NAME}")
-    run = {"check": True, "capture_output": True, "timeout": 60}
+    run: dict[str, Any] = {"check": True, "capture_output": True, "timeout": 60}
     subprocess.run([*made, *names, "-keyout", str(key), "-out", str(cert)], **run)
     public = subprocess.run(["openssl", "x509", "-in", str(cert), "-pubkey", "-noout"], **run).stdout
     plain = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "der"], input=public, **run).stdout

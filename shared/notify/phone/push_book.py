@@ -1,10 +1,14 @@
-"""Browsers that are notified. Each belongs to the session of the board that asked for it, and ends with it."""
+"""Browsers that are notified. Each belongs to the session of the board that asked for it, and ends with it.
+
+A session that nobody has used for half a day lets nobody in, but its phone is told on: it lay there for a night.
+"""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from sisimpur.shared.model.errors import Refused
@@ -12,11 +16,10 @@ from sisimpur.shared.notify.phone.sealing import BrowserKeys
 from sisimpur.shared.store.database import OfDatabase, row_to
 from sisimpur.shared.system.fault import fault_point
 
-IDLE = timedelta(hours=12)  # a session of the board that nobody uses for so long is over
 MOST_EACH, MOST = 5, 100  # of one session, of all
 ALIVE = (
-    "select pushes.* from pushes join board_keys on board_keys.digest = pushes.session"
-    " where board_keys.kind = 'session' and board_keys.until >= ? and board_keys.seen >= ?"
+    "select pushes.*, account from pushes join board_keys on board_keys.digest = pushes.session"
+    " where board_keys.kind = 'session' and board_keys.until >= ?"
 )
 
 
@@ -59,10 +62,10 @@ class PushBook(OfDatabase):
         fault_point("phone.kept")
         return push
 
-    def alive(self, now: datetime) -> list[Push]:
-        """Return those whose session would be let in now, the oldest first."""
-        rows = self._db.rows(f"{ALIVE} order by made, id", (_utc(now), _utc(now - IDLE)))
-        return [row_to(Push, row) for row in rows]
+    def alive(self, now: datetime, is_listed: Callable[[str], object] = bool) -> list[Push]:
+        """Return those whose session was not ended, the oldest first. `is_listed`: whether an account signs in now."""
+        rows = self._db.rows(f"{ALIVE} order by pushes.made, id", (_utc(now),))
+        return [row_to(Push, row) for row in rows if not row["account"] or is_listed(row["account"])]
 
     def end(self, id_: str) -> None:
         self._db.write("delete from pushes where id = ?", (id_,))

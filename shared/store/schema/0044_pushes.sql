@@ -1,4 +1,4 @@
--- Browsers that are notified. Each belongs to the session that asked for it, and ends with it, however that ends.
+-- Browsers that are notified. Each belongs to the session that asked for it, and ends when that is closed, signs out, or is 30 days old.
 
 create table pushes (
     id          text primary key,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -201,17 +201,16 @@ def named(key: str) -> str:
 def new_session(db: sqlite3.Connection, role: str, now: datetime, passkey: str = "", account: str = "") -> str:
     """Keep a session, within a transaction, and return its token. `passkey`, `account`: which one it came by."""
     token = secrets.token_urlsafe(DIGITS)
-    _keep(db, token, ("session", role, ""), now, now + LONGEST)
-    if passkey or account:
-        sql = "update board_keys set passkey = ?, account = ? where digest = ?"
-        db.execute(sql, (passkey, account, sha256_of(token)))
+    _keep(db, token, ("session", role, "", passkey, account), now, now + LONGEST)
     return token
 
 
-def _keep(db: sqlite3.Connection, text: str, what: tuple[str, str, str], now: datetime, until: datetime) -> None:
-    """`what`: kind, role, name."""
-    sql = "insert into board_keys (digest, kind, role, name, made, seen, until) values (?, ?, ?, ?, ?, ?, ?)"
-    db.execute(sql, (sha256_of(text), *what, _utc(now), _utc(now), _utc(until)))
+def _keep(db: sqlite3.Connection, text: str, what: Sequence[str], now: datetime, until: datetime) -> None:
+    """`what`: kind, role, name; of a session also the passkey and the account that it came by."""
+    more = ("passkey", "account")[: len(what) - 3]
+    columns = ("digest", "made", "seen", "until", "kind", "role", "name", *more)
+    values = (sha256_of(text), _utc(now), _utc(now), _utc(until), *what)
+    db.execute(f"insert into board_keys ({', '.join(columns)}) values ({', '.join('?' * len(values))})", values)  # noqa: S608
 
 
 def _forget_old(db: sqlite3.Connection, now: datetime) -> None:
