@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.store.database import OfDatabase
 from sisimpur.web.api.base.rights import Role
-from sisimpur.web.api.base.sign_in import SignedIn, named, new_session
+from sisimpur.web.api.base.sign_in import SignedIn, end_sessions, named, new_session
 
 MOST = 50  # in a home
 MOST_SESSIONS = 10  # by one of them: one that many phones share signs the oldest out
@@ -74,14 +74,9 @@ class Passkeys(OfDatabase):
             if not found:
                 db.execute("update board_passkeys set refused = ? where credential = ?", (at, credential))
                 return ""
-            id_ = found[0]["id"]
-            old = (
-                "delete from board_keys where passkey = ? and digest not in"
-                " (select digest from board_keys where passkey = ? order by made desc, digest limit ?)"
-            )
-            db.execute(old, (id_, id_, MOST_SESSIONS - 1))
+            end_sessions(db, found[0]["id"], but=MOST_SESSIONS - 1)
             account = found[0]["person"] if ":" in found[0]["person"] else ""
-            return new_session(db, found[0]["role"], now, id_, account)
+            return new_session(db, found[0]["role"], now, found[0]["id"], account)
 
     def all(self) -> list[Passkey]:
         """Return them, the last used first."""
@@ -103,7 +98,7 @@ class Passkeys(OfDatabase):
             db.execute("update board_passkeys set ended = ? where id = ?", (_utc(now), id_))
             is_there = bool(db.execute("delete from board_passkeys where id = ?", (id_,)).rowcount)
             if is_there:
-                db.execute("delete from board_keys where passkey = ?", (id_,))
+                end_sessions(db, id_)
         return is_there
 
     def _person(self, who: SignedIn) -> str:

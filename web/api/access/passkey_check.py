@@ -112,7 +112,7 @@ def asked_to_make(ticket: str, origin: str, name: str, there: Sequence[str]) -> 
     """Return the options of `navigator.credentials.create`. `there`: credentials that no second one is made beside.
 
     Its user handle is made up and forgotten: one credential is one row of ours, and a page on another port of this
-    machine cannot name it to put its own passkey in its place.
+    machine does not know it, so that it cannot put its own passkey in its place without being signed for first.
     """
     from webauthn import base64url_to_bytes, generate_registration_options
     from webauthn.helpers.options_to_json_dict import options_to_json_dict

@@ -1,4 +1,4 @@
-"""Who is signed in, and what was ordered of late. The only module that writes the tables of the board."""
+"""Who is signed in, and what was ordered of late. The only module that reads and writes these two tables."""
 
 from __future__ import annotations
 
@@ -203,6 +203,13 @@ def new_session(db: sqlite3.Connection, role: str, now: datetime, passkey: str =
     token = secrets.token_urlsafe(DIGITS)
     _keep(db, token, ("session", role, "", passkey, account), now, now + LONGEST)
     return token
+
+
+def end_sessions(db: sqlite3.Connection, passkey: str, but: int = 0) -> None:
+    """End those that came by it, within a transaction. `but`: so many go on, the newest."""
+    newest = "select digest from board_keys where passkey = ? order by made desc, digest limit ?"
+    sql = f"delete from board_keys where passkey = ? and digest not in ({newest})"  # noqa: S608 (our words)
+    db.execute(sql, (passkey, passkey, but))
 
 
 def _keep(db: sqlite3.Connection, text: str, what: Sequence[str], now: datetime, until: datetime) -> None:
