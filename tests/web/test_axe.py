@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sisimpur.web.api.access.passkey_book import PasskeyFacts, Passkeys
+from sisimpur.web.api.base.rights import Role
+from sisimpur.web.api.base.sign_in import SignedIn
 from tests.journey.board_process import served
 from tests.journey.gated import ID
 from tests.journey.test_board import run
@@ -24,7 +27,16 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def parked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run(tmp_path_factory.mktemp("parked")).home.root
+    stage = run(tmp_path_factory.mktemp("parked"))
+    with stage.records() as records:
+        owner, facts = SignedIn("00000000", Role.OWNER), PasskeyFacts("one", b"", 0)
+        Passkeys(records.db).add(owner, "localhost", "my phone", facts, records.clock.now())
+    return stage.home.root
+
+
+def by_name(address: str) -> str:
+    """Where Settings takes a passkey."""
+    return address.replace("127.0.0.1", "localhost")
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (LAPTOP, "dark")])
@@ -33,15 +45,18 @@ def test_nobody_is_kept_out(browser: Browser, parked: Path, size: tuple[int, int
     from playwright.sync_api import expect
 
     found: list[str] = []
-    with served(parked) as board, opened(browser, board.link, size, scheme) as page:
-        page.get_by_role("heading").first.wait_for()
-        for path in PAGES:
-            page.goto(board.here + path)
+    with served(parked) as board, opened(browser, by_name(board.link), size, scheme) as page:
+        page.get_by_role("navigation", name="Pages").wait_for()
+        for address in (
+            board.here,
+            *(by_name(board.here) + path for path in PAGES),
+        ):  # at the first nobody is signed in
+            page.goto(address)
             page.locator("main :is(h1, [role=alert])").first.wait_for()
             expect(page.locator("main").get_by_text("Reading …")).to_have_count(0)
             page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
             for one in Axe().run(page).response["violations"]:
                 if one["impact"] in ("serious", "critical"):
-                    found += [f"{path}: {one['id']}: {node['html'][:200]}" for node in one["nodes"]]
+                    found += [f"{address}: {one['id']}: {node['html'][:200]}" for node in one["nodes"]]
     assert found == []
