@@ -10,6 +10,7 @@ import type { Status } from "./api/types";
 import { KEYS, listenForKeys } from "./keys";
 import { useChoice } from "./look";
 import { Today } from "./pages/Today";
+import { Accounts } from "./parts/Accounts";
 import { Said, say, Waiting } from "./parts/parts";
 import { Plain } from "./parts/Plain";
 import { useWho } from "./parts/who";
@@ -53,6 +54,7 @@ function SignIn({ why }: { why: string }): ReactNode {
       <p>{why}</p>
       <pre>sisimpur board --link</pre>
       <ByPasskey />
+      <Accounts />
     </main>
   );
 }
@@ -161,13 +163,14 @@ function Line(): ReactNode {
 
 function Footer(): ReactNode {
   const at = useSyncExternalStore(onRead, readAt);
-  const { role, owns } = useWho();
+  const { role, owns, name, by } = useWho();
   return (
     <footer>
       <button type="button" onClick={() => void readAgain()}>
         {t("look.again")}
       </button>
       <span>{t("as.of", { time: clock(at) })}</span>
+      {name && <Plain text={t("sign.in.as", { name, by: tOr("by", by) })} />}
       {!owns && <span>{tOr("role", role)}</span>}
       <button type="button" onClick={() => void signOut()}>
         {t("sign.out")}

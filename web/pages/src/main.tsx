@@ -8,15 +8,18 @@ import { begin, client } from "./api/reading";
 import { App } from "./app";
 import { apply } from "./look";
 import { hearWorker, isInstalled } from "./worker";
+import { cameBack } from "./parts/Accounts";
 
 const RELOADED = "sisimpur.reloaded";
 const root = createRoot(document.getElementById("root") as HTMLElement);
 
-/** Sign in by the link that the terminal printed. What was wrong with it, if anything. */
+/** Sign in by the link that the terminal printed, or as who comes back from elsewhere. What was wrong with it, if anything. */
 async function signedInByLink(): Promise<string> {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (!code) return "";
+  const said = new URLSearchParams(location.hash.slice(1));
+  const code = said.get("code");
+  if (!code && !said.has("sign-in")) return "";
   history.replaceState(null, "", location.pathname);
+  if (!code) return cameBack(said.get("sign-in") ?? "");
   try {
     await signIn(code);
     return "";

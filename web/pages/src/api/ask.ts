@@ -50,7 +50,14 @@ export async function begin(path: string, body: unknown): Promise<void> {
   const looks = Object.entries(localStorage).filter(([name]) => name.startsWith("sisimpur."));
   const { token } = await order<{ token: string }>(path, body);
   for (const [name, value] of looks) localStorage.setItem(name, value); // on this machine the answer has emptied it
-  localStorage.setItem(KEY, token || KEPT);
+  begun(token || KEPT);
+}
+
+/** A cookie came on the way back from Google or GitHub. */
+export const signedInThere = (): void => begun(KEPT);
+
+function begun(key: string): void {
+  localStorage.setItem(KEY, key);
   ended = false;
   tellAll();
 }

@@ -2,8 +2,14 @@
 
 import { useRead } from "../api/reading";
 
+interface Who {
+  role: string;
+  name: string; // of who came with an account at `by`; empty: by a link
+  by: string;
+}
+
 /** `decides`: answers, rules on changes and plans; `owns`: caps, deploys, files of the team, too. */
-export function useWho(): { role: string; decides: boolean; owns: boolean } {
-  const role = useRead<{ role: string }>("session").data?.value.role ?? "owner"; // until it is known
-  return { role, decides: role === "owner" || role === "reviewer", owns: role === "owner" };
+export function useWho(): Who & { decides: boolean; owns: boolean } {
+  const who = useRead<Who>("session").data?.value ?? { role: "owner", name: "", by: "" }; // until it is known
+  return { ...who, decides: who.role === "owner" || who.role === "reviewer", owns: who.role === "owner" };
 }
