@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from sisimpur.shared.config.settings_part import SettingsPart
 
 GOOGLE, GITHUB = "google", "github"
 SECRET_OF = {GOOGLE: "GOOGLE_CLIENT_SECRET", GITHUB: "GITHUB_OAUTH_SECRET"}  # in config/.env
-NUMBER = re.compile(r"[1-9][0-9]{0,29}", re.ASCII)
-MAIL = re.compile(r"[a-z0-9._%+-]{1,64}@([a-z0-9-]{1,63}\.){1,6}[a-z]{2,63}", re.ASCII)
+NUMBER = r"[1-9][0-9]{0,29}"
+MAIL = r"[a-z0-9._%+-]{1,64}@[a-z0-9.-]{1,200}\.[a-z]{2,63}"
+LONGEST_NAME = 40
+JOINERS = str.maketrans("", "", "\u200c\u200d")  # nothing unseen, within Bengali words
+
+
+def _name(value: str) -> str:
+    is_one = value.strip() == value and value.translate(JOINERS).isprintable()
+    if not is_one or not 0 < len(value) <= LONGEST_NAME:
+        raise ValueError(f"write a name in one line, of at most {LONGEST_NAME} letters")
+    return value
 
 
 def _as_text(value: Any) -> Any:
@@ -23,7 +32,7 @@ def _as_text(value: Any) -> Any:
 def _github(value: Any) -> Any:
     """Refuse a login: whoever gives it up leaves it to the next one, who would come in."""
     text = _as_text(value)
-    if isinstance(text, str) and text and not NUMBER.fullmatch(text):
+    if isinstance(text, str) and text and not re.fullmatch(NUMBER, text, re.ASCII):
         login = text if re.fullmatch(r"[A-Za-z0-9-]{1,39}", text, re.ASCII) else "LOGIN"
         raise ValueError(
             "write the account's number, since a login may be somebody else's tomorrow; it stands as `id` at"
@@ -35,16 +44,16 @@ def _github(value: Any) -> Any:
 def _google(value: Any) -> Any:
     text = _as_text(value)
     text = text.lower() if isinstance(text, str) and text.isascii() else text
-    if isinstance(text, str) and text and not (NUMBER.fullmatch(text) or MAIL.fullmatch(text)):
+    if isinstance(text, str) and text and not re.fullmatch(f"{NUMBER}|{MAIL}", text, re.ASCII):
         raise ValueError("write the account's number (the board names it to who is refused), or its address a@b.c")
     return text
 
 
-ClientId = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9._-]*$")]
+ClientId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]*$")]
 
 
 class ListedPerson(SettingsPart):
-    name: str = Field(pattern=r"^\w[\w .'-]{0,39}$", examples=["Rahim"])
+    name: Annotated[str, AfterValidator(_name), Field(examples=["Rahim"])]
     """What the audit calls them."""
     role: Literal["owner", "reviewer", "viewer"]
     """What they may; a change counts from the next request on."""

@@ -17,8 +17,10 @@ import httpx2
 import pytest
 
 from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.rights import Role
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.reading.board_news import (
     MOST_MISSED,
@@ -171,6 +173,21 @@ def test_no_key_no_news_and_a_key_that_ends_ends_its_line(home: Home) -> None:
         assert teller.look() is None
     bad = httpx2.get(f"{home.board.here}/api/v1/news", headers={**home.key, "last-event-id": "x"}, trust_env=False)
     assert bad.status_code == 422
+
+
+def test_whoever_is_taken_from_the_list_of_accounts_hears_no_more_news(home: Home) -> None:
+    rahim = ListedPerson(name="Rahim", role="viewer", github="12345")
+    people = {"github:12345": rahim}
+    with home.stage.records() as records:
+        token = BoardKeys(records.db).enter("github:12345", Role.VIEWER, records.clock.now())
+        teller = NewsTeller(records, token, records.audit.newest(), people.get)
+        teller.begin()
+        teller._beat = 0.0
+        assert teller.look() is not None
+        people.clear()
+        assert teller.look() is not None, "until the next beat"
+        teller._beat = 0.0
+        assert teller.look() is None
 
 
 def test_a_line_that_only_stays_open_is_no_use_of_its_session(home: Home) -> None:

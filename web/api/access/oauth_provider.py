@@ -16,13 +16,13 @@ from authlib.integrations.base_client.sync_openid import OpenIDMixin
 from authlib.integrations.httpx_client import OAuth2Client
 from joserfc.errors import JoseError
 
+from sisimpur.shared.config.settings_sign_in import NUMBER
 from sisimpur.shared.system.http import Http, HttpCall, NoAnswer
 from sisimpur.web.api.access.oauth_begun import BegunSignIn, ProvenAccount, SignInProvider, vouched_mail
 
 PATIENCE = 10.0  # seconds, for each of three questions
 MAX_ANSWER = 64 << 10  # bytes
 LEEWAY = 60  # seconds by which two clocks may differ
-NUMBER = re.compile(r"[1-9][0-9]{0,29}", re.ASCII)
 Why = Literal["away", "refused"]
 # What a library may raise over an answer that is none; RecursionError: JSON within JSON without end.
 UNUSABLE = (AuthlibBaseError, JoseError, httpx2.HTTPError, ValueError, LookupError, TypeError, AttributeError)
@@ -91,7 +91,11 @@ def who(app: AccountApp, provider: SignInProvider, begun: BegunSignIn, callback:
     except (*UNUSABLE, RecursionError):
         return "refused"
     number = str(claims.get("sub") or "")
-    return ProvenAccount(provider.name, number, vouched_mail(claims)) if NUMBER.fullmatch(number) else "refused"
+    return (
+        ProvenAccount(provider.name, number, vouched_mail(claims))
+        if re.fullmatch(NUMBER, number, re.ASCII)
+        else "refused"
+    )
 
 
 def _signed(app: AccountApp, provider: SignInProvider, begun: BegunSignIn, token: Any) -> dict[str, object]:

@@ -94,7 +94,7 @@ class OAuthRoutes:
         client = self._client(request, one)
         if not client:
             raise HTTPException(409, f"nobody signs in with {provider} here; see: sisimpur doctor")
-        from sisimpur.web.api.access.oauth_provider import address  # half a second, for who signs in so alone
+        from sisimpur.web.api.access.oauth_provider import address  # 12 MB, for who signs in so alone
 
         begun = begin(self._key, one.name, self._now())
         told = {"address": address(self._app(one, client), one, begun, self._callback(one))}
