@@ -60,7 +60,7 @@ def _services(settings: Settings, clock: Clock, hosts: tuple[str, ...], home: st
         yield mail_of(settings, clock, hosts, home)
 
 
-def phones_of(records: Records) -> Sequence[Notifier]:
+def phones_of(records: Records, make_sender: Callable[[Records], PushSender] | None = None) -> Sequence[Notifier]:
     """Return the browsers that are told what waits, as the books have them now."""
     from sisimpur.shared.notify.phone.push_book import PushBook
 
@@ -70,7 +70,7 @@ def phones_of(records: Records) -> Sequence[Notifier]:
         return ()
     from sisimpur.shared.notify.phone.phone_notifier import PhoneNotifier
 
-    sender = push_sender(records)
+    sender = (make_sender or push_sender)(records)
     return tuple(PhoneNotifier(push, book, sender) for push in found)
 
 

@@ -197,10 +197,15 @@ LEFT = {
     *(("DELETE", f"/api/v1/{path}") for path in ("session", "sessions/{id}", "passkeys/{id}")),
     *(("POST", f"/api/v1/{path}") for path in ("passkeys", "session/offer")),
 }
+NOTIFIED = {
+    ("POST", "/api/v1/pushes"),
+    ("POST", "/api/v1/pushes/{id}/test"),
+    ("DELETE", "/api/v1/pushes/{id}"),
+}
 WRITES = {(method, path) for method, path, *_ in ADDRESSES if method not in ("GET", "HEAD")} - OPEN
 MAY = {  # beside looking
     Role.OWNER: WRITES,
-    Role.REVIEWER: ANSWERED | DECIDED | LEFT,
+    Role.REVIEWER: ANSWERED | DECIDED | NOTIFIED | LEFT,
     Role.VIEWER: LEFT,
     Role.READ: set(),
     Role.ANSWER: ANSWERED,

@@ -9,6 +9,7 @@ from fastapi import Response
 from fastapi.middleware.gzip import GZipMiddleware
 
 from sisimpur.cli.wiring.records import open_books
+from sisimpur.cli.wiring.services import push_sender
 from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.paths import Home
@@ -16,6 +17,7 @@ from sisimpur.web.api.access.access_routes import AccessRoutes
 from sisimpur.web.api.access.oauth_begun import PROVIDERS, SignInProvider
 from sisimpur.web.api.access.oauth_routes import FREE, OAuthRoutes
 from sisimpur.web.api.access.passkey_routes import PasskeyRoutes
+from sisimpur.web.api.access.push_routes import MakeSender, PushRoutes
 from sisimpur.web.api.acting.acting_routes import BoardActions
 from sisimpur.web.api.acting.alias_routes import alias_routes
 from sisimpur.web.api.acting.file_routes import FileRoutes
@@ -28,13 +30,19 @@ from sisimpur.web.api.base.sign_in import BoardKeys, SignedIn
 from sisimpur.web.api.page_files import PageFiles
 from sisimpur.web.api.reading.reading_routes import news_route, reading_routes, watching_routes
 
+Providers = tuple[SignInProvider, ...]
 WORTH_PACKING = 2_000  # bytes
 
 
-def make_app(home: BoardHome, place: BoardPlace, providers: tuple[SignInProvider, ...] = PROVIDERS) -> BoardGuard:
-    """Put it together: nothing is reached but through the guard. `providers`: at which others' accounts sign in."""
+def make_app(
+    home: BoardHome, place: BoardPlace, providers: Providers = PROVIDERS, make_sender: MakeSender = push_sender
+) -> BoardGuard:
+    """Put it together: nothing is reached but through the guard.
+
+    `providers`: at which others' accounts sign in; `make_sender`: who tells a browser that something waits.
+    """
     failures, pages = Failures(), PageFiles()
-    app = make_api(home, failures, providers)
+    app = make_api(home, failures, providers, make_sender)
     app.include_router(pages.routes())
     signing_in = (("POST", f"{API}{path}") for path in ("/session", "/session/challenge", "/session/passkey"))
     free = FREE | {*signing_in, ("GET", "/health")}
@@ -50,7 +58,9 @@ def make_app(home: BoardHome, place: BoardPlace, providers: tuple[SignInProvider
     return BoardGuard(app, lets_in, place, (free, pages), failures, app.allowed)
 
 
-def make_api(home: BoardHome, failures: Failures, providers: tuple[SignInProvider, ...] = PROVIDERS) -> BoardApi:
+def make_api(
+    home: BoardHome, failures: Failures, providers: Providers = PROVIDERS, make_sender: MakeSender = push_sender
+) -> BoardApi:
     """All that is described, without a guard."""
     app = BoardApi(
         title="sisimpur board",
@@ -74,6 +84,7 @@ def make_api(home: BoardHome, failures: Failures, providers: tuple[SignInProvide
         AccessRoutes(home, failures).routes(),
         PasskeyRoutes(home, failures).routes(),
         OAuthRoutes(home, failures, providers).routes(),
+        PushRoutes(home, make_sender).routes(),
     ):
         app.include_router(routes)
     app.add_api_route("/health", _health, summary="Whether it answers")

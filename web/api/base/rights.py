@@ -28,6 +28,8 @@ TABLE = (
     ("POST", f"{_TASK}/(unblock|retest)", _DECIDES),
     ("POST", "/api/v1/plan/rulings", _DECIDES),  # as to unblock and cancel each of its tasks
     ("POST", "/orchestrator/approve/[^/]+", _DECIDES),
+    ("POST", "/api/v1/pushes(/[^/]+/test)?", _DECIDES),  # of another's than their own only the owner
+    ("DELETE", "/api/v1/pushes/[^/]+", _DECIDES),
     ("DELETE", "/api/v1/session", frozenset(PEOPLE)),
     ("DELETE", "/api/v1/sessions/[^/]+", frozenset(PEOPLE)),  # of another than their own only the owner
     ("POST", "/api/v1/(session/offer|passkeys)", frozenset(PEOPLE)),  # for the role that they have
