@@ -17,7 +17,6 @@ from typing import Any
 import httpx2
 
 from sisimpur.shared.config.settings_board import BoardTls
-from sisimpur.web.api.access.oauth_begun import PROVIDERS, SignInProvider
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.board_app import make_app
@@ -56,14 +55,15 @@ def served(home: Path, port: int = 0) -> Iterator[BoardProcess]:
 
 
 @contextmanager
-def in_thread(
-    stage: Stage, tls: BoardTls | None = None, name: str = "", providers: tuple[SignInProvider, ...] = PROVIDERS
-) -> Iterator[int]:
-    """The real server, in this process, on a port of its own: on this machine, or by a name of its own over TLS."""
+def in_thread(stage: Stage, tls: BoardTls | None = None, name: str = "", **outside: Any) -> Iterator[int]:
+    """The real server, in this process, on a port of its own: on this machine, or by a name of its own over TLS.
+
+    `outside`: whom it calls, as `make_app` says.
+    """
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         place = BoardPlace(port, (f"{name}:{port}",), has_tls=True) if tls else BoardPlace(port)
-        app = make_app(BoardHome(stage.home.root, stage.clock), place, providers)
+        app = make_app(BoardHome(stage.home.root, stage.clock), place, **outside)
         server = server_of(app, tls or BoardTls())
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

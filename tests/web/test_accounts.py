@@ -41,7 +41,7 @@ def board(stage: Stage, local: LocalAccounts) -> Iterator[str]:
     made = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-noenc", "-days", "2", "-subj", f"/CN={NAME}")
     subprocess.run([*made, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True, timeout=60)
     tls = BoardTls(cert=str(cert), key=str(key))
-    with in_thread(stage, tls, NAME, local.providers) as port:
+    with in_thread(stage, tls, NAME, providers=local.providers) as port:
         here = f"https://{NAME}:{port}"
         local.callbacks = tuple(f"{here}/signed-in/{way}" for way in CLIENTS)
         listing(stage, here, tls, RAHIM)

@@ -1,9 +1,10 @@
 /* This browser's notifications: whether they can be, and how they are switched on and off. Nothing is asked before it is pressed. */
 
-import { ask, order } from "./api/ask";
+import { ask, order, Problem } from "./api/ask";
 import { language } from "./look";
 
 const WORKER = "/sw.js";
+const KEPT = "sisimpur.push"; // what the board calls this browser
 
 interface Policies {
   createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): { createScriptURL: (url: string) => unknown };
@@ -41,13 +42,27 @@ export async function switchOn(key: string): Promise<boolean> {
   await old?.unsubscribe(); // perhaps with another home's key
   const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   const { endpoint, keys } = made.toJSON();
-  await order("pushes", { endpoint, keys: { p256dh: keys?.p256dh, auth: keys?.auth }, language: language() });
+  const { id } = await order<{ id: string }>("pushes", { endpoint, keys: { p256dh: keys?.p256dh, auth: keys?.auth }, language: language() });
+  localStorage.setItem(KEPT, id);
   return true;
 }
 
+/** What the board calls this browser; empty: it has no subscription. */
+export async function here(): Promise<string> {
+  return (await subscribed()) ? (localStorage.getItem(KEPT) ?? "") : "";
+}
+
+async function subscribed(): Promise<PushSubscription | null | undefined> {
+  if (whyNot()) return null;
+  return (await navigator.serviceWorker.getRegistration())?.pushManager.getSubscription();
+}
+
 /** End it at the board, and here if it is this browser's. */
-export async function switchOff(id: string, isHere: boolean): Promise<void> {
+export async function switchOff(id: string): Promise<void> {
+  const isHere = id === (await here());
   const answer = await ask(`pushes/${encodeURIComponent(id)}`, { method: "DELETE" });
-  if (!answer.ok && answer.status !== 404) throw new Error();
-  if (isHere) await (await (await navigator.serviceWorker.getRegistration())?.pushManager.getSubscription())?.unsubscribe();
+  if (!answer.ok && answer.status !== 404) throw new Problem(answer.status, (await answer.json()) as { title?: string });
+  if (!isHere) return;
+  localStorage.removeItem(KEPT);
+  await (await subscribed())?.unsubscribe();
 }

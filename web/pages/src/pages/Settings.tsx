@@ -5,6 +5,7 @@ import { Passkeys } from "../access/Passkeys";
 import { choose, useChoice } from "../look";
 import { useRead } from "../api/reading";
 import { Lines, Part, Tag, Trouble, Waiting } from "../parts/parts";
+import { Phone } from "./Phone";
 import { type File, SettingsFile } from "./SettingsFile";
 import { t } from "../words/words";
 import { Opened } from "./Talk";
@@ -21,6 +22,7 @@ export default function Settings(): ReactNode {
       <Part title={t("passkeys")}>
         <Passkeys />
       </Part>
+      <Phone />
       <Part title={t("of.the.team")}>
         <Configured />
       </Part>
