@@ -145,8 +145,8 @@ def certified(browser: Browser, tmp_path: Path) -> Iterator[tuple[Path, Path, Br
     public = subprocess.run(["openssl", "x509", "-in", str(cert), "-pubkey", "-noout"], **run).stdout
     plain = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "der"], input=public, **run).stdout
     trusted = f"--ignore-certificate-errors-spki-list={base64.b64encode(sha256(plain).digest()).decode()}"
-    environment = {**os.environ, "HOME": str(tmp_path)}
-    found = browser.browser_type.launch(executable_path=CHROMIUM, env=environment, args=[trusted])
+    own = {"HOME": str(tmp_path)}
+    found = browser.browser_type.launch(executable_path=CHROMIUM, env={**os.environ, **own}, args=[trusted])
     yield cert, key, found
     found.close()
 
