@@ -41,7 +41,7 @@ def test_the_team_asks_the_books_whom_to_tell(tmp_path: Path) -> None:
     stage = Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES)
     with stage.records() as records:
         messages = open_messages(records, lambda _: (), print)
-        assert messages.notifiers == ()
+        assert list(messages.notifiers) == []
         keys, now = BoardKeys(records.db), records.clock.now()
         found = keys.lets_in(token := keys.sign_in(keys.link(now), now), now)
         browser = PushSink(None, 0.0, url="https://fcm.googleapis.com").browser()  # type: ignore[arg-type]
@@ -50,4 +50,4 @@ def test_the_team_asks_the_books_whom_to_tell(tmp_path: Path) -> None:
         assert [one.name for one in messages.notifiers] == [f"phone {push.id}"]
         assert stage.home.push_key.exists()
         keys.sign_out(token)
-        assert messages.notifiers == ()
+        assert list(messages.notifiers) == []
