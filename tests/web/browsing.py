@@ -35,7 +35,7 @@ def opened(
     browser: Browser, address: str, size: tuple[int, int], scheme: str = "light", kept: StorageState | None = None
 ) -> Iterator[Page]:
     """A page of a browser of its own. Its console tells of no error but of a board that is gone, or an address that is
-    not there yet; nothing is too wide. `kept`: what another one kept, but none of its files.
+    not there yet, and tells that signing in emptied its storage; nothing is too wide. `kept`: what another one kept, but none of its files.
     """
     said: list[str] = []
     width, height = size
@@ -47,7 +47,7 @@ def opened(
     )
     context.set_default_timeout(LONGEST)
     page = context.new_page()
-    page.on("console", lambda message: said.append(message.text))
+    page.on("console", lambda message: message.text.startswith("Clear-Site-Data") or said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("dialog", lambda dialog: said.append(f"dialog: {dialog.message}"))
     page.goto(address)
