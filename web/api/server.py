@@ -98,21 +98,22 @@ def _opened(arguments: Arguments, file: BoardFile, ends: str) -> Iterator[tuple[
     from sisimpur.web.api.board_app import make_app
 
     with _listening(file.port, file.listen) as listener:
-        print(f"the board of {arguments.home}: {' and '.join(_addresses(file))}; {ends}")
-        _print_sign_in(arguments, file)
+        print(f"the board of {arguments.home}: {' and '.join(_addresses(file))}; {ends}", flush=True)
         home = BoardHome(arguments.home)
         app = make_app(home, place_of(file, file.port))
-        threading.Thread(target=_read_ahead, args=(home,), daemon=True).start()
+        _read_ahead(home)
+        _print_sign_in(arguments, file)
         with lock.said(Home(arguments.home).board, str(file.port)):
             yield server_of(app, file.tls), listener
 
 
 def _read_ahead(home: BoardHome) -> None:
-    """Read what the first page shows before somebody opens it: ten thousand files take a second."""
-    from sisimpur.web.api.reading.readers import status
+    """Read what the first page shows before anybody can open it: ten thousand files take a second."""
+    from sisimpur.web.api.reading.readers import last_done, status
 
     with suppress(TeamError):  # whoever opens it is told
         home.read(status)
+        home.read(last_done)
 
 
 def _print_sign_in(arguments: Arguments, file: BoardFile) -> None:
