@@ -8,11 +8,13 @@ from pathlib import Path
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.guard import Failures
 from sisimpur.web.api.board_app import make_api
+from sisimpur.web.api.reading.board_news import NewsDesk
 
 
 def description() -> str:
     """Return it as it is committed. No home is opened for it."""
-    app = make_api(BoardHome(Path("/nowhere")), Failures())
+    home = BoardHome(Path("/nowhere"))
+    app = make_api(home, Failures(), NewsDesk(home))
     return json.dumps(app.openapi(), indent=1, ensure_ascii=False) + "\n"
 
 

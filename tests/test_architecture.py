@@ -20,6 +20,7 @@ HEAVY = {
     "starlette",
     "uvicorn",
     "webauthn",
+    "websockets",
     "genai_prices",
     "git",
     "github",

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 from fastapi import FastAPI
 
-from sisimpur.web.api.base.guard import BoardGuard, Failures
+from sisimpur.web.api.base.guard import Admission, BoardGuard, Failures
 from sisimpur.web.api.base.place import BoardPlace
+from sisimpur.web.api.base.socket_guard import SocketGuard
 from sisimpur.web.api.page_files import BUILT, PageFiles
 from sisimpur.web.api.server import server_of
 from tests.journey.board_process import free_port, served
@@ -48,7 +49,8 @@ def site(folder: Path, port: int) -> Iterator[str]:
     """The page's files behind the board's guard, without a home."""
     app, pages = FastAPI(), PageFiles(folder)
     app.include_router(pages.routes())
-    guard = BoardGuard(app, lambda _: None, BoardPlace(port), (pages,), Failures(), lambda _: "GET")
+    admits, place = Admission(lambda _: None, Failures()), BoardPlace(port)
+    guard = BoardGuard(app, admits, place, (pages,), lambda _: "GET", SocketGuard(admits, place, {}))
     with socket.create_server(("127.0.0.1", port)) as listener:
         server = server_of(guard)
         thread = threading.Thread(target=server.run, args=([listener],))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC
+from functools import partial
 
 from fastapi import Response
 from fastapi.middleware.gzip import GZipMiddleware
@@ -24,10 +25,12 @@ from sisimpur.web.api.acting.file_routes import FileRoutes
 from sisimpur.web.api.base.board_answers import API, told_as_problems
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import PROBLEMS, BoardApi
-from sisimpur.web.api.base.guard import LONGEST_BODY, BoardGuard, Failures
+from sisimpur.web.api.base.guard import LONGEST_BODY, Admission, BoardGuard, Failures
 from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.sign_in import BoardKeys, SignedIn
+from sisimpur.web.api.base.socket_guard import SocketGuard
 from sisimpur.web.api.page_files import PageFiles
+from sisimpur.web.api.reading.board_news import NewsDesk, news_socket
 from sisimpur.web.api.reading.reading_routes import news_route, reading_routes, watching_routes
 
 Providers = tuple[SignInProvider, ...]
@@ -35,14 +38,19 @@ WORTH_PACKING = 2_000  # bytes
 
 
 def make_app(
-    home: BoardHome, place: BoardPlace, providers: Providers = PROVIDERS, make_sender: MakeSender = push_sender
+    home: BoardHome,
+    place: BoardPlace,
+    providers: Providers = PROVIDERS,
+    make_sender: MakeSender = push_sender,
+    desk: NewsDesk | None = None,
 ) -> BoardGuard:
     """Put it together: nothing is reached but through the guard.
 
-    `providers`: at which others' accounts sign in; `make_sender`: who tells a browser that something waits.
+    `providers`: at which others' accounts sign in; `make_sender`: who tells a browser that something waits; `desk`: of
+    who listens.
     """
-    failures, pages = Failures(), PageFiles()
-    app = make_api(home, failures, providers, make_sender)
+    failures, pages, desk = Failures(), PageFiles(), desk or NewsDesk(home)
+    app = make_api(home, failures, desk, providers, make_sender)
     app.include_router(pages.routes())
     signing_in = (("POST", f"{API}{path}") for path in ("/session", "/session/challenge", "/session/passkey"))
     free = FREE | {*signing_in, ("GET", "/health")}
@@ -55,11 +63,17 @@ def make_app(
             with open_books(Home(home.root), looking=True) as db:
                 return BoardKeys(db, home.listed).lets_in(key, (home.clock or SystemClock(UTC)).now())
 
-    return BoardGuard(app, lets_in, place, (free, pages), failures, app.allowed)
+    admits = Admission(lets_in, failures)
+    sockets = SocketGuard(admits, place, {f"{API}/news": partial(news_socket, desk)})
+    return BoardGuard(app, admits, place, (free, pages), app.allowed, sockets)
 
 
 def make_api(
-    home: BoardHome, failures: Failures, providers: Providers = PROVIDERS, make_sender: MakeSender = push_sender
+    home: BoardHome,
+    failures: Failures,
+    desk: NewsDesk,
+    providers: Providers = PROVIDERS,
+    make_sender: MakeSender = push_sender,
 ) -> BoardApi:
     """All that is described, without a guard."""
     app = BoardApi(
@@ -76,7 +90,7 @@ def make_api(
     files = FileRoutes(home, actions)
     for routes in (
         reading_routes(home),
-        news_route(home),
+        news_route(desk),
         watching_routes(home),
         actions.routes(),
         files.routes(),

@@ -41,6 +41,7 @@ DAYS, MOST_DAYS = 90, 3650  # of a key
 MINUTES = LINK_LASTS.seconds // 60
 WAITING, STOPPING = 128, 3  # connections that wait, seconds to end
 HALVES = {(True, True): "█", (True, False): "▀", (False, True): "▄", (False, False): " "}
+LONGEST_MESSAGE = 4 << 10  # of a socket: it says who it is, and no more
 SILENT = 30_000  # milliseconds in which the other end takes what it was sent; then the kernel cuts it
 
 
@@ -226,12 +227,14 @@ def server_of(app: BoardGuard, tls: BoardTls = BoardTls()) -> Server:  # noqa: B
     """Set it up. It ends when it is asked to."""
     import uvicorn
 
-    from sisimpur.web.api.yielding_connection import YieldingConnection
+    from sisimpur.web.api.yielding_connection import YieldingConnection, YieldingSocket
 
     return uvicorn.Server(
         uvicorn.Config(  # without `limit_concurrency`: it counts what was closed a moment ago, and refuses who is new
             app,
-            ws="none",
+            ws=YieldingSocket,
+            ws_max_size=LONGEST_MESSAGE,
+            ws_per_message_deflate=False,
             http=YieldingConnection,
             loop="asyncio",
             lifespan="off",

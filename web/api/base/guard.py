@@ -25,6 +25,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Refusal = tuple[int, str]  # a status of HTTP, and why
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self';"
@@ -65,48 +66,13 @@ class Failures:
 
 
 @dataclass(frozen=True)
-class BoardGuard:
-    """`open_to_all`: (method, path) of what holds no data; all else needs a key that `lets_in` knows, and a right.
+class Admission:
+    """Who asks: whoever brings a key that `lets_in` knows, and has a right to this."""
 
-    `allowed`: a path -> the methods that mean something there.
-    """
-
-    app: App
     lets_in: Callable[[str], SignedIn | None]
-    place: BoardPlace
-    open_to_all: tuple[Container[tuple[str, str]], ...]
     failures: Failures
-    allowed: Callable[[str], str]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-        elif scope["type"] == "http":
-            await self._judge(scope, receive, _with_headers(send))
-        else:  # a socket; there is none
-            await send({"type": "websocket.close", "code": 4403})
-
-    async def _judge(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = _headers(scope)
-        way = self.place.way(scope, headers)
-        refusal = _refusal(scope["method"], headers, way) if way else (421, self.place.why_not(scope, headers))
-        asked = (scope["method"], scope["path"])
-        if refusal is None and way and not any(asked in some for some in self.open_to_all):
-            refusal = await self._admit(scope, headers, way)
-        if refusal is None:
-            scope[WAY] = way
-            signed: SignedIn | None = scope.get(SIGNED)
-            with heard_by(signed.via if signed else "board"):
-                await self.app(scope, receive, send)
-            return
-        status, title = refusal
-        head = [(b"content-type", PROBLEM.encode())]
-        head += [(b"www-authenticate", b"Bearer")] if status == 401 else []
-        head += [(b"allow", self.allowed(scope["path"]).encode())] if status == 405 else []
-        await send({"type": "http.response.start", "status": status, "headers": head})
-        await send({"type": "http.response.body", "body": problem(status, title)})
-
-    async def _admit(self, scope: Scope, headers: Mapping[str, str], way: Way) -> tuple[int, str] | None:
+    async def __call__(self, scope: Scope, headers: Mapping[str, str], way: Way) -> Refusal | None:
         """Put down who asks, for the routes; or say why not."""
         by_cookie = way.is_private and "authorization" not in headers  # one or the other: nobody falls back on it
         key = token_in(headers) if by_cookie else bearer(headers)
@@ -120,10 +86,58 @@ class BoardGuard:
             status = self.failures.next_status() if key else 401  # who brings no key guesses none
             return status, "sign in with a link; type: sisimpur board --link"
         scope[SIGNED] = signed
-        return None if may(signed.role, scope["method"], scope["path"]) else not_allowed(signed.role)
+        return None if may(signed.role, scope.get("method", "GET"), scope["path"]) else not_allowed(signed.role)
 
 
-def _refusal(method: str, headers: Mapping[str, str], way: Way) -> tuple[int, str] | None:
+@dataclass(frozen=True)
+class BoardGuard:
+    """`open_to_all`: (method, path) of what holds no data; all else needs whom `admits` lets in.
+
+    `allowed`: a path -> the methods that mean something there; `sockets`: what judges a socket before it is one.
+    """
+
+    app: App
+    admits: Admission
+    place: BoardPlace
+    open_to_all: tuple[Container[tuple[str, str]], ...]
+    allowed: Callable[[str], str]
+    sockets: App
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._judge(scope, receive, _with_headers(send))
+        else:
+            await self.sockets(scope, receive, _with_headers(send))
+
+    async def _judge(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = headers_of(scope)
+        way = self.place.way(scope, headers)
+        refusal = refusal_of(scope["method"], headers, way) if way else (421, self.place.why_not(scope, headers))
+        asked = (scope["method"], scope["path"])
+        if refusal is None and way and not any(asked in some for some in self.open_to_all):
+            refusal = await self.admits(scope, headers, way)
+        if refusal is None:
+            scope[WAY] = way
+            signed: SignedIn | None = scope.get(SIGNED)
+            with heard_by(signed.via if signed else "board"):
+                await self.app(scope, receive, send)
+            return
+        more = [("allow", self.allowed(scope["path"]))] if refusal[0] == 405 else []
+        await refuse(send, refusal, more)
+
+
+async def refuse(send: Send, refusal: Refusal, more: Iterable[tuple[str, str]] = (), kind: str = "http") -> None:
+    """Answer with a problem. `more`: headers."""
+    status, title = refusal
+    asks = [("www-authenticate", "Bearer")] if status == 401 else []
+    head = [(name.encode(), value.encode()) for name, value in (("content-type", PROBLEM), *asks, *more)]
+    await send({"type": f"{kind}.response.start", "status": status, "headers": head})
+    await send({"type": f"{kind}.response.body", "body": problem(status, title)})
+
+
+def refusal_of(method: str, headers: Mapping[str, str], way: Way) -> Refusal | None:
     """Judge what a browser says about where it comes from; whoever else has the key could say anything."""
     if method in LOOKS:
         return None
@@ -159,7 +173,7 @@ def bearer(headers: Mapping[str, str]) -> str:
     return key.strip() if kind.lower() == "bearer" else ""
 
 
-def _headers(scope: Scope) -> dict[str, str]:
+def headers_of(scope: Scope) -> dict[str, str]:
     """Read them. One that is there twice is none: who reads the first and who reads the last would disagree."""
     pairs: Iterable[tuple[bytes, bytes]] = scope["headers"]
     found: dict[str, str] = {}
@@ -173,7 +187,7 @@ def _with_headers(send: Send) -> Send:
     """Set ours on every answer; a route may only say what may be cached."""
 
     async def sent(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"].endswith("http.response.start"):
             there = {name.lower() for name, _ in message.get("headers", ())}
             more = [(name.encode(), value.encode()) for name, value in HEADERS if name.encode() not in there]
             message = {**message, "headers": [*message.get("headers", ()), *more]}

@@ -1,7 +1,8 @@
 """What changed, told while it happens: rows of the audit by their number, and files that somebody moved.
 
 News say what to read again, never what it says. A line asks for what it has not told yet, so that nothing queues up for
-a page that reads slowly; one that does not read at all is cut.
+a page that reads slowly; one that does not read at all is cut. A socket and server-sent events carry the same: a page
+takes the first, since a browser has hundreds of them; a script the other, since it is a GET.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -28,9 +29,11 @@ from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.sign_in import BoardKeys, Listed, nobody
+from sisimpur.web.api.base.socket_guard import GONE, LATER, NO_SENSE, SIGN_IN_AGAIN
 
-LOOKS_EACH, BEATS_EACH = 0.5, 10.0  # seconds
+LOOKS_EACH, BEATS_EACH = 0.5, 9.0  # seconds; with a beat a key is looked at, and one that ended ends its line within 10
 SLOWEST = 10.0
+COMES_AGAIN = 2_000  # milliseconds after which a reader of events does
 MOST_LINES, MOST_OF_ONE = 32, 8  # at once, and of one who is signed in
 MOST_MISSED = 500  # rows; whoever missed more reads all again
 OPEN = (
@@ -39,13 +42,20 @@ OPEN = (
     State.IN_REVIEW,
 )  # their files are looked at too: an editor that writes in place leaves the folder's time alone
 Marks = Mapping[str, tuple[int, ...]]
+News = dict[str, object]  # seq; event, if it is a beat or a resync; else topic and ids
+Carry = Callable[[list[News]], Awaitable[None]]
 
 
-def told(event: str, seq: int, number: bool = True, **more: object) -> str:
-    """Return it as a server-sent event. `number`: whoever heard it need not hear it again."""
-    head = f"id: {seq}\n" if number else ""
-    kind = f"event: {event}\n" if event else ""
-    return f"{head}{kind}data: {json.dumps({'seq': seq, **more}, ensure_ascii=False)}\n\n"
+def told(seq: int, event: str = "", **more: object) -> News:
+    """Put it together. `seq`: whoever heard this has heard all up to that row."""
+    return {"event": event, "seq": seq, **more} if event else {"seq": seq, **more}
+
+
+def as_event(news: News) -> str:
+    """Return it as a server-sent event."""
+    data = {name: value for name, value in news.items() if name != "event"}
+    kind = f"event: {news['event']}\nretry: {COMES_AGAIN}\n" if "event" in news else ""
+    return f"id: {news['seq']}\n{kind}data: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 def moved(before: Marks, now: Marks) -> list[str]:
@@ -87,6 +97,8 @@ class NewsDesk:
 
     home: BoardHome
     slowest: float = SLOWEST
+    most: int = MOST_LINES
+    most_of_one: int = MOST_OF_ONE
     _lines: Counter[str] = field(default_factory=Counter)  # by the digest of the key
     _open: ExitStack = field(default_factory=ExitStack)
     _records: Records | None = None
@@ -95,7 +107,7 @@ class NewsDesk:
     def join(self, key: str, heard: int | None) -> NewsTeller:
         """`heard`: the number of the last news, if any. What is told begins there, or now."""
         with self._lock:
-            if self._lines.total() >= MOST_LINES or self._lines[sha256_of(key)] >= MOST_OF_ONE:
+            if self._lines.total() >= self.most or self._lines[sha256_of(key)] >= self.most_of_one:
                 raise HTTPException(429, "too many pages listen; close one")
             if self._records is None:
                 self._records = self._open.enter_context(self.home.open())
@@ -111,6 +123,40 @@ class NewsDesk:
                 self._open.close()
                 self._records = None
 
+    @asynccontextmanager
+    async def joined(self, key: str, heard: int | None) -> AsyncIterator[NewsTeller]:
+        teller = await asyncio.to_thread(self.join, key, heard)
+        try:
+            yield teller
+        finally:
+            self.leave(key)
+
+    async def tell(self, teller: NewsTeller, carry: Carry, gone: Awaitable[int]) -> int:
+        """Tell one line its news until it is gone, or not signed in any more, or does not take them: return which."""
+        ways = [asyncio.ensure_future(way) for way in (self._tell(teller, carry), gone)]
+        try:
+            done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            return next(iter(done)).result()
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+
+    async def _tell(self, teller: NewsTeller, carry: Carry) -> int:
+        news: list[News] | None = await asyncio.to_thread(teller.begin)
+        while news is not None:
+            try:
+                if news:
+                    await asyncio.wait_for(carry(news), self.slowest)
+            except TimeoutError:
+                return LATER
+            await asyncio.sleep(LOOKS_EACH)
+            try:
+                news = await asyncio.to_thread(teller.look)
+            except TeamError:  # the books are busy, or cannot be read now
+                news = []
+        return SIGN_IN_AGAIN
+
 
 @dataclass
 class NewsTeller:
@@ -124,41 +170,39 @@ class NewsTeller:
     _files: Marks = field(default_factory=dict)
     _beat: float = 0.0
 
-    def begin(self) -> str:
+    def begin(self) -> list[News]:
         self._folders, self._files = folder_marks(self.records.home), file_marks(self.records.home)
-        return "retry: 2000\n\n" + self._beats()
+        return self._beats()
 
-    def look(self) -> str | None:
+    def look(self) -> list[News] | None:
         """None: they are not signed in any more."""
         is_due = monotonic() - self._beat >= BEATS_EACH
         keys = BoardKeys(self.records.db, self.listed)
         if is_due and not keys.is_signed_in(self.key, self.records.clock.now()):
             return None
-        text = self._rows()
+        news, beats = self._rows(), []
         folders = folder_marks(self.records.home)
         changed, self._folders = moved(self._folders, folders), folders
         if is_due:
             files = file_marks(self.records.home)
             changed, self._files = changed or moved(self._files, files), files
-            text += self._beats()
-        if changed:
-            text = told("", self.seq, number=False, topic="files", ids=changed) + text
-        return text
+            beats = self._beats()
+        return [*news, *([told(self.seq, topic="files", ids=changed)] if changed else ()), *beats]
 
-    def _beats(self) -> str:
+    def _beats(self) -> list[News]:
         self._beat = monotonic()
-        return told("beat", self.seq, at=self.records.clock.now().isoformat(timespec="seconds"))
+        return [told(self.seq, "beat", at=self.records.clock.now().isoformat(timespec="seconds"))]
 
-    def _rows(self) -> str:
+    def _rows(self) -> list[News]:
         newest = self.records.audit.newest()
         if newest == self.seq:
-            return ""
+            return []
         if not 0 < newest - self.seq <= MOST_MISSED:  # too many, or these books are not those that it knew
             self.seq = newest
-            return told("resync", newest)
+            return [told(newest, "resync")]
         rows = list(self.records.audit.rows(after=self.seq))
         self.seq = rows[-1].seq
-        return "".join(told("", row.seq, topic=row.kind, ids=[row.subject]) for row in rows)
+        return [told(row.seq, topic=row.kind, ids=[row.subject]) for row in rows]
 
 
 class NewsLine(Response):
@@ -172,33 +216,35 @@ class NewsLine(Response):
         self._desk, self._key, self._heard = desk, key, heard
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
-        teller = await asyncio.to_thread(self._desk.join, self._key, self._heard)
-        try:
-            ways = [asyncio.ensure_future(way) for way in (self._tell(teller, send), _gone(receive))]
-            try:
-                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for way in ways:
-                    way.cancel()
-                await asyncio.gather(*ways, return_exceptions=True)
-        finally:
-            self._desk.leave(self._key)
+        async def write(text: str, more: bool = True) -> None:
+            body = text.encode("utf-8", "replace")
+            await send({"type": "http.response.body", "body": body, "more_body": more})
 
-    async def _tell(self, teller: NewsTeller, send: Send) -> None:
-        text: str | None = await asyncio.to_thread(teller.begin)
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        while text is not None:
-            if text:
-                body = {"type": "http.response.body", "body": text.encode("utf-8", "replace"), "more_body": True}
-                await asyncio.wait_for(send(body), self._desk.slowest)
-            await asyncio.sleep(LOOKS_EACH)
-            try:
-                text = await asyncio.to_thread(teller.look)
-            except TeamError:  # the books are busy, or cannot be read now
-                text = ""
-        await send({"type": "http.response.body", "body": b""})
+        async with self._desk.joined(self._key, self._heard) as teller:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            code = await self._desk.tell(teller, lambda news: write("".join(map(as_event, news))), _gone(receive))
+        if code != LATER:
+            await write("", more=False)
 
 
-async def _gone(receive: Receive) -> None:
+async def _gone(receive: Receive) -> int:
     while (await receive())["type"] != "http.disconnect":
         pass
+    return GONE
+
+
+async def news_socket(desk: NewsDesk, key: str, heard: int | None, receive: Receive, send: Send) -> int:
+    """The same by a socket that is open already: each news a message. Return the code that ends it; 0: it is gone."""
+
+    async def write(news: list[News]) -> None:
+        for one in news:
+            await send({"type": "websocket.send", "text": json.dumps(one)})
+
+    async def gone() -> int:
+        return GONE if (await receive())["type"] == "websocket.disconnect" else NO_SENSE
+
+    try:
+        async with desk.joined(key, heard) as teller:
+            return await desk.tell(teller, write, gone())
+    except (HTTPException, TeamError):  # too many listen, or the books cannot be read now
+        return LATER

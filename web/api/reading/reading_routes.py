@@ -62,9 +62,9 @@ def reading_routes(home: BoardHome) -> APIRouter:
     return routes
 
 
-def news_route(home: BoardHome) -> APIRouter:
+def news_route(desk: NewsDesk) -> APIRouter:
     routes = APIRouter(prefix=API)
-    routes.add_api_route("/news", _news(NewsDesk(home)), response_class=NewsText, summary="What changed, as it happens")
+    routes.add_api_route("/news", _news(desk), response_class=NewsText, summary="What changed, as it happens")
     return routes
 
 
