@@ -342,11 +342,14 @@ def test_one_who_is_signed_in_has_so_many_lines_and_leaves_room_when_he_does_not
     key = key_in(home)
     with ExitStack() as stack:
         for _ in range(MOST_OF_ONE):
-            line = stack.enter_context(socket_to(here))
-            line.send(first(key))
-            line.recv(CALM)
+            mine = stack.enter_context(socket_to(here))
+            mine.send(first(key))
+            mine.recv(CALM)
         for _ in range(MOST):  # refused, and does not answer that: it counts as a stranger's
-            stack.enter_context(deaf(here)).sendall(frame(LAST | TEXT, first(key).encode()))
+            line = stack.enter_context(deaf(here))
+            line.sendall(frame(LAST | TEXT, first(key).encode()))
+            while (1013).to_bytes(2) not in line.recv(1_000):
+                pass
         with socket_to(here) as other:
             other.send(first(key_in(home, Role.VIEWER)))
             assert json.loads(other.recv(CALM))["event"] == "beat"

@@ -3,7 +3,7 @@
 
 const KEPT = "cookie";
 const KEY = "sisimpur.key";
-const API = "/api/v1/";
+export const API = "/api/v1/";
 const known = new Map<string, Answer<unknown>>(); // address -> what was answered, and its ETag
 const watchers = new Set<() => void>();
 let ended = false;
@@ -31,6 +31,11 @@ export class Problem extends Error {
 // --- who is signed in ------------------------------------------------------------------------------------------
 
 export const isSignedIn = (): boolean => localStorage.getItem(KEY) !== null;
+/** The key that this page holds, if it holds one: over TLS none. */
+export function ownKey(): string {
+  const key = localStorage.getItem(KEY) ?? "";
+  return key === KEPT ? "" : key;
+}
 /** Whether a session was there and is over: the page says so. */
 export const hasEnded = (): boolean => ended;
 
@@ -80,8 +85,9 @@ addEventListener("storage", tellAll);
 
 export async function ask(name: string, options: RequestInit = {}): Promise<Response> {
   const headers = new Headers(options.headers);
-  const key = localStorage.getItem(KEY);
-  if (key && key !== KEPT) headers.set("Authorization", `Bearer ${key}`);
+  const key = ownKey();
+  const had = isSignedIn();
+  if (key) headers.set("Authorization", `Bearer ${key}`);
   if (options.body) headers.set("Content-Type", "application/json");
   let answer: Response;
   try {
@@ -90,7 +96,7 @@ export async function ask(name: string, options: RequestInit = {}): Promise<Resp
     if (error instanceof TypeError) throw new Problem(0, {});
     throw error;
   }
-  if (answer.status === 401 && key && name !== "session") {
+  if (answer.status === 401 && had && name !== "session") {
     ended = true;
     forget();
   }

@@ -1,18 +1,24 @@
-/* What changed, told by the board while it happens. One page of this browser listens for all of its tabs. */
+/* What changed, told by the board while it happens: by a socket, of which a browser has many; where a proxy lets none through,
+   as server-sent events. Each page listens for itself, while somebody looks at it. */
 
-import { ask, isSignedIn, onSignIn, Problem } from "./ask";
+import { API, ask, isSignedIn, onSignIn, ownKey, Problem } from "./ask";
 
-const DEAD = 25_000; // ms without a beat
-const others = new BroadcastChannel("sisimpur.news");
+const DEAD = 20_000; // ms without a beat; one comes each nine seconds
+const LOOKS = 2_000; // ms between two looks at that
 
 export interface News {
-  kind: "news" | "beat" | "resync" | "lost";
+  kind: "news" | "beat" | "resync";
   topic?: string;
   ids?: string[];
 }
 
-let lastId = "";
-let cut: AbortController | null = null;
+interface Said extends Omit<News, "kind"> {
+  event?: News["kind"];
+  seq: number;
+}
+
+let last: number | null = null; // what was heard up to there is not told again
+let cut: () => void = () => undefined;
 let wake: () => void = () => undefined;
 let listener: (news: News) => void = () => undefined;
 
@@ -47,19 +53,21 @@ export function lineLost(): void {
 
 export function listenForNews(told: (news: News) => void): void {
   listener = told;
-  others.addEventListener("message", (event: MessageEvent<News>) => heard(event.data));
-  void navigator.locks.request("sisimpur.news", listen);
-  setInterval(() => isSignedIn() && Date.now() - heardAt > DEAD && line(false), 5_000);
+  void listen();
+  setInterval(() => isWanted() && Date.now() - heardAt > DEAD && line(false), LOOKS);
   for (const name of ["online", "pageshow"]) addEventListener(name, () => wake());
-  onSignIn(() => (isSignedIn() ? wake() : cut?.abort()));
-  document.addEventListener("visibilitychange", () => document.hidden || wake());
+  onSignIn(() => (isSignedIn() ? wake() : cut()));
+  document.addEventListener("visibilitychange", () => (document.hidden ? cut() : wake()));
 }
+
+/** A page that nobody sees takes no line from one that somebody does. */
+const isWanted = (): boolean => isSignedIn() && !document.hidden;
 
 async function listen(): Promise<never> {
   for (let wait = 500; ; wait = Math.min(2 * wait, 30_000)) {
-    if (isSignedIn()) {
+    if (isWanted()) {
       await hear(() => (wait = 500)).catch(() => null);
-      if (isSignedIn()) tell({ kind: "lost" });
+      if (isWanted()) line(false);
     }
     await new Promise<void>((done) => {
       wake = done;
@@ -69,47 +77,62 @@ async function listen(): Promise<never> {
 }
 
 async function hear(alive: () => void): Promise<void> {
-  const line = new AbortController();
-  cut = line;
+  const end = new AbortController();
+  cut = () => end.abort();
   let at = Date.now();
-  let text = "";
-  const watch = setInterval(() => Date.now() - at > DEAD && line.abort(), 5_000);
-  try {
-    const answer = await ask("news", { headers: lastId ? { "Last-Event-ID": lastId } : {}, signal: line.signal });
-    if (!answer.ok || !answer.body) throw new Problem(answer.status, {});
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let begun = false;
+  const watch = setInterval(() => Date.now() - at > DEAD && end.abort(), LOOKS);
+  const told = ({ event, seq, ...more }: Said): void => {
+    at = Date.now();
+    last = seq;
+    line(true);
+    if (!begun) listener({ kind: "resync" }); // what moved while nobody listened has no number
+    begun = true;
     alive();
-    tell({ kind: "resync" }); // what moved while nobody listened has no number
-    for (let one = await reader.read(); !one.done; one = await reader.read()) {
-      at = Date.now();
-      const parts = (text + one.value).split("\n\n");
-      text = parts.pop() ?? "";
-      for (const part of parts) {
-        const news = parsed(part);
-        if (news) tell(news);
-      }
-    }
+    listener({ ...more, kind: event ?? "news" });
+  };
+  try {
+    if (!(await bySocket(told, end.signal))) await byEvents(told, end.signal);
   } finally {
     clearInterval(watch);
-    line.abort();
+    end.abort();
   }
 }
 
-function parsed(part: string): News | null {
-  const rows = part.split("\n").map((row): [string, string] => [row.slice(0, row.indexOf(":")), row.slice(row.indexOf(":") + 2)]);
-  const fields = new Map(rows);
-  lastId = fields.get("id") ?? lastId;
-  const data = fields.get("data");
-  if (data === undefined) return null;
-  return { ...(JSON.parse(data) as object), kind: (fields.get("event") as News["kind"] | undefined) ?? "news" };
+/** False: none can be had. On this machine the first message says who asks; over TLS the cookie does. */
+async function bySocket(told: (said: Said) => void, end: AbortSignal): Promise<boolean> {
+  const socket = new WebSocket(`${location.origin.replace("http", "ws")}${API}news`);
+  const key = ownKey();
+  return new Promise((done) => {
+    let opened = false;
+    end.addEventListener("abort", () => {
+      done(true); // one that is half dead is closed by nobody
+      socket.close();
+    });
+    socket.onopen = () => {
+      opened = true;
+      socket.send(JSON.stringify({ ...(key && { key }), last }));
+    };
+    socket.onmessage = (event: MessageEvent<string>) => end.aborted || told(JSON.parse(event.data) as Said);
+    socket.onclose = ({ code }) => {
+      if (code === 4401) void ask("session").catch(() => null); // it says so again, and then it is over
+      done(opened);
+    };
+  });
 }
 
-function tell(news: News): void {
-  others.postMessage(news);
-  heard(news);
-}
-
-function heard(news: News): void {
-  line(news.kind !== "lost");
-  listener(news);
+async function byEvents(told: (said: Said) => void, end: AbortSignal): Promise<void> {
+  const answer = await ask("news", { headers: last === null ? {} : { "Last-Event-ID": String(last) }, signal: end });
+  if (!answer.ok || !answer.body) throw new Problem(answer.status, {});
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let one = await reader.read(); !one.done; one = await reader.read()) {
+    const parts = (text + one.value).split("\n\n");
+    text = parts.pop() ?? "";
+    for (const part of parts) {
+      const rows = part.split("\n").map((row): [string, string] => [row.slice(0, row.indexOf(":")), row.slice(row.indexOf(":") + 2)]);
+      const { event, data } = Object.fromEntries(rows);
+      if (data) told({ ...(JSON.parse(data) as Said), ...(event && { event: event as News["kind"] }) });
+    }
+  }
 }
