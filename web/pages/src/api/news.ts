@@ -115,7 +115,7 @@ async function bySocket(told: (said: Said) => void, end: AbortSignal): Promise<b
     };
     socket.onmessage = (event: MessageEvent<string>) => end.aborted || told(JSON.parse(event.data) as Said);
     socket.onclose = ({ code }) => {
-      if (code === 4401) void ask("session").catch(() => null); // it says so again, and then it is over
+      if (code === 4401) void ask("status").catch(() => null); // it says so again, and then it is over
       done(opened);
     };
   });
