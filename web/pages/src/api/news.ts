@@ -92,6 +92,8 @@ async function hear(alive: () => void): Promise<void> {
     listener({ ...more, kind: event ?? "news" });
   };
   try {
+    if (await bySocket(told, end.signal)) return;
+    await ask("status", { signal: end.signal }); // a board that answers this, and no socket, is behind a proxy
     if (!(await bySocket(told, end.signal))) await byEvents(told, end.signal);
   } finally {
     clearInterval(watch);
