@@ -26,7 +26,7 @@ from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.server import board as board_command
 from sisimpur.web.api.server import drawn
-from tests.journey.board_process import in_thread
+from tests.journey.board_process import in_thread, socket_to
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 from tests.journey.test_board import HERE, PORT, link, stranger
@@ -289,6 +289,12 @@ def test_with_a_certificate_it_speaks_tls_and_nothing_else_and_keeps_a_cookie(
             http.cookies.clear()
             assert http.get(f"{at}/api/v1/status", headers={**headers, **mine}, **about).status_code == 200
             assert http.get(f"{at}/api/v1/status", headers=mine, **about).status_code == 421, "not this machine's name"
+        with (
+            socket.create_connection(("127.0.0.1", port), 20) as line,
+            socket_to(own, mine, sock=line, ssl=trusted) as news,
+        ):
+            news.send("{}")
+            assert "beat" in str(news.recv(20)), "a socket, too"
         with socket.create_connection(("127.0.0.1", port), 20) as line:
             line.sendall(f"GET / HTTP/1.1\r\nhost: {NAME}:{port}\r\n\r\n".encode())
             assert not line.recv(1_000).startswith(b"HTTP/1.1 200"), "in the open it says nothing"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import socket
 import ssl
 import subprocess
 import time
@@ -15,8 +16,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from websockets.exceptions import InvalidStatus
 
-from tests.journey.board_process import free_port, served
+from tests.journey.board_process import free_port, served, socket_to
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 
@@ -133,6 +135,19 @@ def test_through_caddy_a_phone_signs_in_with_a_cookie_and_hears_news(phone: tupl
     ):
         assert news.status_code == 200
         assert "data" in next(text for text in news.iter_text() if "data" in text), "it is handed on at once"
+    for own, status in ({**mine, "origin": one.origin}, 0), ({**mine, "origin": "https://evil.example"}, 403):
+        with socket.create_connection(("127.0.0.1", one.port)) as line:
+            assert _by_socket(one, line, own) == status
+
+
+def _by_socket(phone: Phone, line: socket.socket, headers: dict[str, str]) -> int:
+    """0: it hears; else with what it was refused."""
+    try:
+        with socket_to(phone.origin, headers, None, sock=line, ssl=phone.trusted) as news:
+            news.send("{}")
+            return 0 if "beat" in str(news.recv(LONGEST)) else -1
+    except InvalidStatus as refused:
+        return refused.response.status_code
 
 
 def test_whoever_does_not_trust_its_authority_says_nothing_to_it(phone: tuple[Phone, str]) -> None:

@@ -66,7 +66,7 @@ class BoardPlace:
 
     def _is_private(self, scope: Mapping[str, Any], headers: Mapping[str, str], came_from: str) -> bool:
         if self.has_tls:
-            return bool(scope.get("scheme") == "https")
+            return scope.get("scheme") in ("https", "wss")
         return came_from in self.proxies and headers.get("x-forwarded-proto", "").lower() == "https"
 
     def why_not(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
