@@ -19,6 +19,7 @@ from sisimpur.web.api.base.guard import Failures, not_allowed, signed_in
 from sisimpur.web.api.base.place import WAY, Way, cookie_with
 from sisimpur.web.api.base.rights import Role
 from sisimpur.web.api.base.sign_in import LONGEST, NAMED, BoardKeys
+from sisimpur.web.api.reading.answers import described
 
 
 class SignInBody(BaseModel):
@@ -48,8 +49,8 @@ class AccessRoutes:
         routes = APIRouter(prefix=API)
         routes.add_api_route("/session", self.sign_in, methods=["POST"], status_code=201)
         routes.add_api_route("/session", self.sign_out, methods=["DELETE"], status_code=204)
-        routes.add_api_route("/session", self.mine, responses=KNOWN)
-        routes.add_api_route("/sessions", self.sessions, responses=KNOWN)
+        routes.add_api_route("/session", self.mine, responses=KNOWN | described("session"))
+        routes.add_api_route("/sessions", self.sessions, responses=KNOWN | described("sessions"))
         routes.add_api_route("/sessions/{id}", self.close, methods=["DELETE"], status_code=204)
         return routes
 

@@ -19,6 +19,7 @@ from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import KNOWN
 from sisimpur.web.api.base.guard import signed_in
 from sisimpur.web.api.reading import readers, team_readers
+from sisimpur.web.api.reading.answers import described
 from sisimpur.web.api.reading.board_news import NewsDesk, NewsLine
 from sisimpur.web.api.reading.plan_review import plan_review
 from sisimpur.web.api.reading.review import difference, review_facts
@@ -50,15 +51,23 @@ class FiguresText(Response):
 def reading_routes(home: BoardHome) -> APIRouter:
     routes = APIRouter(prefix=API, responses=KNOWN)
     for name, reader in {**readers.READERS, **team_readers.WHOLE, "plan/review": plan_review}.items():
-        routes.add_api_route(f"/{name}", _whole(home, reader), summary=_first_line(reader, name))
-    routes.add_api_route("/tasks", _tasks(home), summary="Tasks, the newest id first")
+        told = described(name)
+        routes.add_api_route(f"/{name}", _whole(home, reader), summary=_first_line(reader, name), responses=told)
+    routes.add_api_route("/tasks", _tasks(home), summary="Tasks, the newest id first", responses=described("tasks"))
     routes.add_api_route("/audit", _audit(home), summary="Who did what, in its order")
-    routes.add_api_route("/money", _money(home), summary="What each day of a month cost (default: of this month)")
+    routes.add_api_route(
+        "/money",
+        _money(home),
+        summary="What each day of a month cost (default: of this month)",
+        responses=described("money"),
+    )
     routes.add_api_route("/research/{id}", _research_note(home), summary="One question with its note")
     routes.add_api_route("/tasks/{id}/diff", _diff(home), summary="What the change is, of the commit that was tested")
     routes.add_api_route("/tasks/{id}/talk", _talk(home), summary="What was said to models for it")
     for name, part in OF_TASK.items():
-        routes.add_api_route(f"/tasks/{{id}}{name}", _of_task(home, part), summary=_first_line(part, name))
+        address = f"tasks/{{id}}{name}"
+        told = described(address)
+        routes.add_api_route(f"/{address}", _of_task(home, part), summary=_first_line(part, name), responses=told)
     return routes
 
 
