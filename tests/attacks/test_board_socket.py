@@ -100,9 +100,12 @@ def _shake(here: str, origin: str | None, headers: dict[str, str]) -> None:
     if "host" in headers:  # as a browser whose name server was turned: it connects there, and names another
         named = headers["host"] + ":" + here.rpartition(":")[2]
         with socket.create_connection(("127.0.0.1", int(here.rpartition(":")[2]))) as line:
-            socket_to(f"http://{named}", {k: v for k, v in headers.items() if k != "host"}, here, sock=line).close()
+            others = {name: value for name, value in headers.items() if name != "host"}
+            with socket_to(f"http://{named}", others, here, sock=line):
+                pass
     else:
-        socket_to(here, headers, origin).close()
+        with socket_to(here, headers, origin):
+            pass
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/status", "/api/v1/news/", "/api/v1//news", "/assets/x.js"])

@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from sisimpur.cli.commands.owner_commands import cancel
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.system.clock import SystemClock
@@ -97,6 +98,16 @@ def test_a_file_moved_by_hand_is_told_within_two_seconds(home: Home, by: type[Li
     assert line.until(lambda heard: any(news.get("topic") == "files" for news in heard)) < 2
     (news, *_) = line.news()
     assert news["ids"] == ["backlog"] and news["seq"] == before, "files have no number of their own"
+
+
+@pytest.mark.parametrize("by", CARRIERS)
+def test_what_is_ordered_in_a_shell_is_heard_within_a_second(home: Home, by: type[Listener]) -> None:
+    task = f"shell-{by.__name__}".lower()
+    (home.backlog / f"{task}.md").write_text("# Do it\n\nAll of it.\n")
+    line = listening(home.board, home.key, by=by)
+    with redirect_stdout(StringIO()):
+        assert cancel(Arguments("cancel", home.stage.home.root, id=task)) == 0
+    assert line.until(lambda heard: any({task, "failed"} & set(one.get("ids", ())) for one in heard)) < 1
 
 
 @pytest.mark.parametrize("by", CARRIERS)

@@ -21,11 +21,12 @@ class YieldingConnection(H11Protocol):
     """One of many, which ends if there are too many, the oldest first, while its request is not whole."""
 
     number = 0
+    most = MOST
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.number = next(_number)
-        if len(self.connections) > MOST:
+        if len(self.connections) > self.most:
             idle = [one for one in self.connections if isinstance(one, _YIELDING) and one.may_go]
             min(idle, key=lambda one: one.number).transport.abort()  # one of them is this
 
