@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -178,17 +178,34 @@ def compared(scene: Scene, old: str, new: str, command: str = PYTEST, test: str 
 LARGEST = SHOP[SHOP.index("    best = None") : SHOP.index("def words")]
 
 
-def test_a_right_refactoring_does_the_same(scene: Scene) -> None:
-    found = compared(scene, LARGEST, "    return max(lines, key=lambda line: line.cents, default=None)\n\n\n")
-    assert found.differences == ()
+# (old, new): all of them at once, for each alone says nothing
+OF_A_BASKET = "list(lines)\n\n    def add(self, line):\n        self.lines.append(line)"
+THE_SAME = {
+    "a right refactoring": (LARGEST, "    return max(lines, key=lambda line: line.cents, default=None)\n\n\n"),
+    "what is never the same twice": ("return datetime.datetime.now()", "return datetime.datetime.now().replace()"),
+    # two turns of a commit lie in one second: 55 calls of a signer with a time "did something else"
+    "what another hour makes": ("time.time() / 3600", "time.time() / 3600 - 2"),
+    # both do the same: what stands in a field of one would say something else in the other
+    "no object crosses over to a class that keeps it otherwise": (
+        OF_A_BASKET,
+        OF_A_BASKET.replace("list(lines)", "list(reversed(lines))").replace("append(line)", "insert(0, line)"),
+    ),
+}
+
+
+def changed(changes: Iterable[tuple[str, str]]) -> str:
+    """SHOP with all of these."""
+    after = SHOP
+    for old, new in changes:
+        assert after.count(old) == 1
+        after = after.replace(old, new)
+    return after
+
+
+def test_what_does_the_same_says_nothing(scene: Scene) -> None:
+    found = compared(scene, SHOP, changed(THE_SAME.values()))
+    assert [one.told for one in found.differences] == []
     assert found.count > 20
-
-
-def test_a_path_that_no_test_takes_is_found_by_an_input_nearby(scene: Scene) -> None:
-    found = compared(scene, LARGEST, "    return max(lines, key=lambda line: line.cents)\n\n\n")
-    (one,) = found.differences
-    assert one.told.startswith("largest([]) returns None before the change, and now raises ValueError: ")
-    assert found.problem(True, "", "")
 
 
 # (old, new, what is told): all of them at once, for each is another function's, or told of another one
@@ -250,11 +267,7 @@ OTHERWISE = {
 
 @pytest.fixture(scope="module")
 def otherwise(scene: Scene) -> Compared:
-    after = SHOP
-    for old, new, _ in OTHERWISE.values():
-        assert after.count(old) == 1
-        after = after.replace(old, new)
-    return compared(scene, SHOP, after)
+    return compared(scene, SHOP, changed((old, new) for old, new, _ in OTHERWISE.values()))
 
 
 @pytest.mark.parametrize("name", OTHERWISE)
@@ -269,43 +282,24 @@ def test_a_call_that_comes_to_no_end_any_more_is_told(scene: Scene) -> None:
     assert any(line.startswith(told) for line in lines), lines
 
 
-def test_what_is_never_the_same_twice_says_nothing(scene: Scene) -> None:
-    assert (
-        compared(scene, "return datetime.datetime.now()", "return datetime.datetime.now().replace()").differences == ()
-    )
-
-
-def test_what_another_hour_makes_says_nothing(scene: Scene) -> None:
-    """Two turns of a commit lie in one second: 55 calls of a signer with a time "did something else"."""
-    found = compared(scene, "time.time() / 3600", "time.time() / 3600 - 2")
-    assert found.differences == () and found.count > 20
-
-
-def test_it_is_seen_from_unittest_too(scene: Scene) -> None:
+def test_a_path_that_no_test_takes_is_found_by_an_input_nearby_also_from_unittest(scene: Scene) -> None:
     loads = TEST.replace("import shop", "import sys, unittest\nsys.path.insert(0, 'src')\nimport shop")
     test = loads.replace("def test_all():", "class T(unittest.TestCase):\n  def test_all(self):")
     new = "    return max(lines, key=lambda line: line.cents)\n\n\n"
     found = compared(scene, LARGEST, new, "python -m unittest discover -q -s tests", test)
-    assert [one.turn for one in found.differences] == ["raises"]
+    (one,) = found.differences
+    assert one.turn == "raises"
+    assert one.told.startswith("largest([]) returns None before the change, and now raises ValueError: ")
+    assert found.problem(True, "", "")
 
 
-def test_an_argument_that_is_changed_goes_back_and_a_method_s_own_object_does_not(scene: Scene) -> None:
-    found = compared(scene, "    best = None", "    lines.sort(key=lambda line: line.cents)\n    best = None")
-    assert {one.turn for one in found.differences if one.name == "largest"} == {"changes its input"}
-    assert found.problem(False, "the largest line", "")
-    own = compared(scene, "self.lines.append(line)", "self.lines.insert(0, line)")
-    assert {one.turn for one in own.differences} == {"other value"}
+def test_an_argument_that_is_changed_goes_back_and_a_method_s_own_object_does_not(otherwise: Compared) -> None:
+    of_largest = tuple(one for one in otherwise.differences if one.name == "largest")
+    assert {one.turn for one in of_largest} == {"changes its input"}
+    assert Compared(len(of_largest), of_largest).problem(False, "the largest line", "")
+    assert {one.turn for one in otherwise.differences if one.name == "Basket.add"} == {"other value"}
 
 
 def test_who_waits_is_not_taken_for_one_without_an_end(scene: Scene) -> None:
     found = compared(scene, "    while n < 0:\n        pass", "    import time\n    time.sleep(9 * (n == 2))")
     assert all(one.turn != "no end" for one in found.differences)
-
-
-def test_no_object_crosses_over_to_a_class_that_keeps_it_otherwise(scene: Scene) -> None:
-    """Both do the same: what stands in a field of one would say something else in the other."""
-    end, first = "self.lines.append(line)", "self.lines.insert(0, line)"
-    old = f"list(lines)\n\n    def add(self, line):\n        {end}"
-    found = compared(scene, old, old.replace("list(lines)", "list(reversed(lines))").replace(end, first))
-    assert found.count > 20
-    assert [one.told for one in found.differences] == []
