@@ -708,30 +708,31 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("imported", "test", "ok", "said"),
-    [
-        ("os", "", True, "2 ran in"),
-        ("freezegun", "", False, "ModuleNotFoundError: freezegun (tests/test_app.py:1): add freezegun to `setup:` in"),
-        ("freezegun", "none", True, "`test: none`: nothing can be shown"),
-    ],
-)
-def test_the_doctor_runs_the_tests_once_and_says_what_to_write(
-    stage: Stage, imported: str, test: str, ok: bool, said: str
-) -> None:
+def test_the_doctor_runs_the_tests_once_and_says_what_to_write(stage: Stage) -> None:
+    """One home for all three: what the tests need is installed once."""
     (stage.root / "site/tests").mkdir()
+    settings = stage.home.targets / "site.yaml"
+    settings.write_text(f"{settings.read_text()}packages: {PACKAGES}\n")
+    assert looked_at_tests(stage, "os", "2 ran in") == (
+        True,
+        ["site: installing what the tests need ", "running them once "],
+    ), "what takes minutes is told before it begins, beside the findings"
+    said = "ModuleNotFoundError: freezegun (tests/test_app.py:1): add freezegun to `setup:` in"
+    assert looked_at_tests(stage, "freezegun", said)[0] is False
+    settings.write_text(f"{settings.read_text()}test: none\n")
+    assert looked_at_tests(stage, "freezegun", "`test: none`: nothing can be shown") == (True, [])
+
+
+def looked_at_tests(stage: Stage, imported: str, said: str) -> tuple[bool, list[str]]:
+    """Whether the doctor finds nothing wrong with tests that import this, and what it was at meanwhile."""
     (stage.root / "site/tests/test_app.py").write_text(f"import {imported}\ndef test_a(): ...\ndef test_b(): ...\n")
     git(stage.root / "site", "add", ".")
-    git(stage.root / "site", "commit", "-q", "-m", "tests")
-    with (stage.home.targets / "site.yaml").open("a") as file:
-        file.write(f"packages: {PACKAGES}\ntest: {test!r}\n")
+    git(stage.root / "site", "commit", "-q", "--allow-empty", "-m", "tests")
     done = at(stage, "doctor", "--json")
-    found = {finding["name"]: finding for finding in json.loads(done.text)}
-    assert found["tests"]["ok"] is ok and said in found["tests"]["detail"]
+    (found,) = (finding for finding in json.loads(done.text) if finding["name"] == "tests")
+    assert said in found["detail"]
     at_it = [line.split(maxsplit=2)[2] for line in done.errors.decode().splitlines()]
-    assert [re.sub(r"\(.*", "", line) for line in at_it] == (
-        [] if test else ["site: installing what the tests need ", "running them once "]
-    ), "what takes minutes is told before it begins, beside the findings"
+    return found["ok"], [re.sub(r"\(.*", "", line) for line in at_it]
 
 
 @pytest.mark.parametrize(
