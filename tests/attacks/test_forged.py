@@ -119,7 +119,7 @@ WAITS = {"rewrites the report at the end"}  # it reads what is a pipe, and nobod
 @pytest.mark.parametrize("name", PRODUCT)
 def test_product_code_that_forges_as_it_is_imported_does_not_pass(scene: Scene, name: str, runner: str) -> None:
     files = {"shop.py": WRONG_SHOP + PRODUCT[name], "test_shop.py": SHOP_TEST}
-    limits = replace(SMALL, seconds=15) if name in WAITS else SMALL
+    limits = replace(SMALL, seconds=6) if name in WAITS else SMALL
     run = read_run(scene.run(files, f"{runner} --junitxml=/job/junit.xml", limits))
     assert not run.is_whole or run.of("failed"), "a reader of the report would have believed it"
 
