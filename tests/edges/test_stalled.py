@@ -26,10 +26,10 @@ from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
 from sisimpur.shared.sandbox.watchdog import PULSE, Signs, Stillness, lives
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.log import Log
 from sisimpur.shared.system.outgoing import Outgoing
+from tests.books import new_book
 from tests.edges.engine_bench import FIX, bench
 from tests.edges.fake_engine import FakeEngine
 from tests.repositories import repository
@@ -63,7 +63,7 @@ LIVES = {
     ),
     "it sleeps and somebody hears of it": (AGAIN, object),
     "it is busy and says nothing": (BUSY + "pass", None),
-    "it reads only": (BUSY + "open('/etc/passwd').read()", None),
+    "it reads only": (BUSY + "time.sleep(0.01), [open('/etc/passwd').read() for _ in range(20)]", None),
     "it works for a moment, then waits": (AGAIN + "sum(range(6_000_000))", None),
 }
 
@@ -198,7 +198,7 @@ class Probe:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    ledger = Ledger(Database(tmp_path / "agents.db"))
+    ledger = Ledger(new_book(tmp_path / "agents.db"))
     yield ledger
     ledger.close()
 
