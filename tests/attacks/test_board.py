@@ -22,11 +22,12 @@ import pytest
 from bench.openapi import description
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.store.database import SCHEMA, Database, statements
+from sisimpur.shared.store.database import SCHEMA, statements
 from sisimpur.web.api.base.rights import RULINGS, SCOPES, Role, may
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.server import board as board_command
 from sisimpur.web.api.yielding_connection import MOST
+from tests.books import new_book
 from tests.journey.board_process import in_thread
 from tests.journey.gated import FILES, ID, VISION
 from tests.journey.stage import Stage
@@ -366,5 +367,5 @@ def test_who_was_signed_in_before_there_were_roles_is_an_owner_still(tmp_path: P
     old.execute("pragma user_version = 40")
     old.commit()
     old.close()
-    found = BoardKeys(Database(tmp_path / "agents.db")).lets_in("token", datetime.fromisoformat(at))
+    found = BoardKeys(new_book(tmp_path / "agents.db")).lets_in("token", datetime.fromisoformat(at))
     assert found and (found.role, found.id, found.via) == (Role.OWNER, row[0][:8], "board")

@@ -23,8 +23,8 @@ from sisimpur.shared.money.meter.upstream import PROOF, Vendor
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import CallRecord, TicketOrder
 from sisimpur.shared.money.token_budget import Caps, dollars
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
+from tests.books import new_book
 from tests.edges.upstream import Script, ScriptedUpstream, Step
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -154,7 +154,7 @@ def scene(
 ) -> Iterator[Scene]:
     log: list[tuple[str, dict[str, Any]]] = []
     caps, clock = [GENEROUS], ManualClock(NOW)
-    ledger = Ledger(Database(folder / "agents.db"))
+    ledger = Ledger(new_book(folder / "agents.db"))
     with ScriptedUpstream(*steps, script=script) as upstream:
         setup = MeterSetup(
             folder / "run" / "meter.sock",

@@ -15,6 +15,7 @@ from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import ManualClock
+from tests.books import new_book
 
 DAY = "2026-11-20"
 MORNING = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -23,7 +24,7 @@ CLOCK = ManualClock(MORNING)
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield db
     db.close()
 

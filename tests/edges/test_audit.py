@@ -20,6 +20,7 @@ from sisimpur.shared.record.audit import AuditBook, AuditRow, moment_of
 from sisimpur.shared.store.activity import Epochs
 from sisimpur.shared.store.chain import heard_by
 from sisimpur.shared.store.database import Database
+from tests.books import new_book
 from tests.journey.stage import repository
 
 pytestmark = pytest.mark.disk
@@ -73,7 +74,7 @@ FACTS = {  # of each kind: how it is written
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    with closing(Database(tmp_path / "agents.db")) as db:
+    with closing(new_book(tmp_path / "agents.db")) as db:
         with db.transaction() as connection:
             connection.execute(TASK)
         yield db

@@ -20,9 +20,9 @@ from sisimpur.agents.orchestrator.integration.partial_goals import (
 from sisimpur.shared.model.lifecycle import Event, State, worded
 from sisimpur.shared.model.naming import goal_branch
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, TaskSpec
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal, MoveReason
 from sisimpur.shared.store.plan_book import MOST_PLANS, PlanRepository
+from tests.books import new_book
 
 GOAL = Goal("g-1", "Number all rooms")
 OTHER = Goal("g-2", "Light the lamp")
@@ -69,7 +69,7 @@ class Books:
 
 @pytest.fixture
 def books(tmp_path: Path) -> Iterator[Books]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield Books(PlanRepository(db), Journal(db))
     db.close()
 

@@ -28,8 +28,8 @@ from sisimpur.shared.record.conversations import (
     pack,
     unpack,
 )
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.outgoing import Outgoing
+from tests.books import new_book
 from tests.edges.meter_scene import DAY, KEY, NOW, Scene, body, code, scene
 from tests.edges.upstream import Step
 from tests.killing import killed_at, snippet
@@ -121,7 +121,7 @@ def test_what_a_stranger_said_cannot_speak_to_the_terminal_and_is_told_once() ->
 
 
 def kept(folder: Path, tell: Callable[[str], object] = print) -> Conversations:
-    return Conversations(folder / "talk", Database(folder / "agents.db"), OUT.clean, tell)
+    return Conversations(folder / "talk", new_book(folder / "agents.db"), OUT.clean, tell)
 
 
 def test_each_call_is_there_as_what_it_was(tmp_path: Path) -> None:

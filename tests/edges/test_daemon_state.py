@@ -14,6 +14,7 @@ from sisimpur.cli.views.daemon_state import daemon_facts, go_on, machine_line, w
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.store.activity import STOPPED, Epochs
 from sisimpur.shared.store.database import Database
+from tests.books import new_book
 
 NOW = datetime(2026, 11, 20, 10, 32, 5, tzinfo=UTC)
 HOME = Path("/team")
@@ -23,7 +24,7 @@ YESTERDAY = timedelta(days=1)
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield db
     db.close()
 

@@ -18,9 +18,9 @@ from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.repo.git import Remote
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal, MoveReason
 from sisimpur.shared.system.clock import ManualClock
+from tests.books import new_book
 from tests.repositories import repository, shell
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -64,7 +64,7 @@ class Deliverer:
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Deliverer]:
     repository(tmp_path / "his own", {"a.py": "x = 1\n"})
-    place, db = tmp_path / "forge.git", Database(tmp_path / "agents.db")
+    place, db = tmp_path / "forge.git", new_book(tmp_path / "agents.db")
     create(place, tmp_path / "his own", "main")
     journal, mirror = Journal(db), Mirror(tmp_path / "mirror.git", Remote(str(place)))
     mirror.create()

@@ -14,6 +14,7 @@ from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.ended_tasks import EndedTasks, EndedWanted, TaskLife
 from sisimpur.shared.store.journal import Journal, MoveReason
+from tests.books import new_book
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 TODAY, TOMORROW = "2026-11-20", "2026-11-21"
@@ -21,7 +22,7 @@ TODAY, TOMORROW = "2026-11-20", "2026-11-21"
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    with closing(Database(tmp_path / "agents.db")) as db:
+    with closing(new_book(tmp_path / "agents.db")) as db:
         yield db
 
 

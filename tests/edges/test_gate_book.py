@@ -27,7 +27,7 @@ from sisimpur.shared.model.evidence import (
 )
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import TaskSpec
-from sisimpur.shared.store.database import SCHEMA, Database, statements
+from sisimpur.shared.store.database import SCHEMA, statements
 from sisimpur.shared.store.gate_book import (
     MOST_KEPT,
     AwaitingOwner,
@@ -39,6 +39,7 @@ from sisimpur.shared.store.gate_book import (
     reworded,
 )
 from sisimpur.shared.store.journal import Journal
+from tests.books import new_book
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 EVIDENCE = Evidence(
@@ -60,7 +61,7 @@ FINDING = Finding("a.py", 3, Severity.HIGH, "model", "security", "a hole", "x = 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[GateRepository]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     for task in ("t", "u"):
         Journal(db).born(TaskSpec(task, "Fix it", "do it"), State.BACKLOG, "planned", NOW)
     yield GateRepository(db)
@@ -220,7 +221,7 @@ def test_a_database_of_before_the_gates_keeps_its_attempts(tmp_path: Path) -> No
     old.execute("pragma user_version = 3")
     old.commit()
     old.close()
-    (attempt,) = Journal(Database(tmp_path / "agents.db")).attempts("t")
+    (attempt,) = Journal(new_book(tmp_path / "agents.db")).attempts("t")
     assert (attempt.number, attempt.outcome, attempt.note, attempt.refreshes) == (1, "failed", "why", "")
 
 
@@ -238,7 +239,7 @@ def test_a_review_of_an_earlier_version_has_no_word_for_the_owner(book: GateRepo
 
 def test_an_owners_login_is_the_account_that_it_was_first(tmp_path: Path) -> None:
     """The next process knows it, too; that somebody else has the login by now is told once."""
-    db, told = Database(tmp_path / "agents.db"), list[str]()
+    db, told = new_book(tmp_path / "agents.db"), list[str]()
     assert OwnerIds(db, lambda: NOW, told.append).first("alice", 0) == 0
     assert OwnerIds(db, lambda: NOW, told.append).first("alice", 5) == 5
     again = OwnerIds(db, lambda: NOW, told.append)

@@ -12,6 +12,7 @@ import pytest
 from sisimpur.shared.model.work import GoalWord, Measure, MeasureKind
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.goal_book import GoalLook, GoalRepository, GoalWords
+from tests.books import new_book
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 REMARK = GoalWord("g-1", "remark", "another file starts it too, and stays", "t")
@@ -22,7 +23,7 @@ COVERED = Measure(MeasureKind.COVERAGE, "api", at_least=80)
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield db
     db.close()
 

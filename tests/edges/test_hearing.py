@@ -17,9 +17,9 @@ from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.token_budget import Caps
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
+from tests.books import new_book
 from tests.edges.test_llm_client import MORNING, SONNET, ask, good
 
 PATIENCE = MeterTimeouts(first=0.01, longest=0.01, tries=3)
@@ -71,14 +71,14 @@ def test_what_is_not_tried_again_is_said_by_whoever_asked() -> None:
 @pytest.mark.parametrize("listens", [True, False])
 def test_through_the_meter_the_first_try_in_vain_is_heard(tmp_path: Path, listens: bool) -> None:
     told: list[str] = []
-    ledger, clock, caps = Ledger(Database(tmp_path / "agents.db")), ManualClock(MORNING), Caps(10**9, 10**9, 10**9)
+    ledger, clock, caps = Ledger(new_book(tmp_path / "agents.db")), ManualClock(MORNING), Caps(10**9, 10**9, 10**9)
     with ScriptedModel([{"status": 529}, good()], clock=clock) as model:
         url = model.url if listens else "http://127.0.0.1:9"
         log = reporting_outages(lambda *_: None, url, told.append, PATIENCE)
         upstream = Upstream(url, "key")
         setup = MeterSetup(tmp_path / "m.sock", upstream, log, PATIENCE)
         meter = Meter(ledger, Pricing(), lambda: caps, clock, setup)
-        replies = Replies(Database(tmp_path / "agents.db"))
+        replies = Replies(new_book(tmp_path / "agents.db"))
         with meter:
             access = MeterAccess(meter.socket, 10**9, url)
             client = LlmClient(ledger, replies, access, {"planner": ModelChoice(SONNET)}, clock)

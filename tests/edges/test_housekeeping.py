@@ -28,7 +28,6 @@ from sisimpur.shared.money.token_budget import Ask, Caps, Rates
 from sisimpur.shared.repo.git import Remote, git
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.store.activity import Epochs
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.research_book import ResearchRepository
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.keeping import (
@@ -43,6 +42,7 @@ from sisimpur.shared.system.keeping import (
 )
 from sisimpur.shared.system.log import Log, Tail
 from sisimpur.shared.system.paths import Home
+from tests.books import new_book
 from tests.killing import REPOSITORY, at_length, killed_at, points, snippet
 from tests.repositories import shell
 
@@ -112,7 +112,7 @@ def neglect_talk(home: Home) -> None:
     for day in ("2026-10-20", "2026-10-21"):
         (home.talk / f"{day}.talk").write_bytes(b"x")
     (home.talk / "notes.talk").write_text("not ours")
-    db = Database(home.database)
+    db = new_book(home.database)
     with db.transaction() as rows:
         for call, day in ((1, "2026-10-20"), (2, "2026-10-21")):
             rows.execute("insert into conversations values (?, ?, 0, 1)", (call, day))
@@ -120,7 +120,7 @@ def neglect_talk(home: Home) -> None:
 
 
 def neglect_rows(home: Home) -> None:
-    db = Database(home.database)
+    db = new_book(home.database)
     with db.transaction() as rows:
         for key, at in (("old", LONG_AGO), ("new", NOW)):
             values = (key, "box", "", "{}", at.isoformat(), "delivered")
@@ -179,7 +179,7 @@ def packs(home: Home) -> int:
 
 
 def tidied(home: Home, is_clock_right: bool = True) -> list[str]:
-    db = Database(home.database)
+    db = new_book(home.database)
     try:
         return tidy(home, db, Mirror(home.mirror("t"), Remote("/nowhere")), NOW, is_clock_right)
     finally:
@@ -220,7 +220,7 @@ def assert_output_is_cut(output: Path, last: int) -> None:
 
 def assert_rows_are_right(home: Home) -> None:
     assert home.database.stat().st_size < 1_000_000
-    db = Database(home.database)
+    db = new_book(home.database)
     try:
         assert [row["key"] for row in db.rows("select key from notices")] == ["new"]
         assert [row["id"] for row in db.rows("select id from agent_runs")] == [3]
@@ -284,10 +284,10 @@ def test_one_step_that_fails_keeps_no_other_from_its_work(home: Home) -> None:
 
 
 def test_who_was_replaced_tidies_nothing_up(home: Home) -> None:
-    db = Database(home.database)
+    db = new_book(home.database)
     mine = Epochs(db).begin(1, NOW)
     db.guard(mine)
-    Epochs(Database(home.database)).begin(2, NOW)
+    Epochs(new_book(home.database)).begin(2, NOW)
     with pytest.raises(Replaced):
         tidy(home, db, Mirror(home.mirror("t"), Remote("/nowhere")), NOW)
     assert (home.logs / "coder.jsonl").exists()
@@ -350,7 +350,7 @@ def test_every_point_is_known(home: Home) -> None:
 
 def test_the_number_of_a_run_is_never_given_again(tmp_path: Path) -> None:
     """Logs and tickets know runs by their number."""
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     insert = "insert into agent_runs (agent_name, day, started_at) values ('qa', '', ?)"
     with db.transaction() as rows:
         for _ in range(3):
@@ -499,7 +499,7 @@ def test_while_an_environment_is_being_built_nobody_waits_to_tidy_up(tmp_path: P
 
 
 def test_pages_of_long_ago_go_and_the_question_they_were_read_for_stays(tmp_path: Path) -> None:
-    db, asked = Database(tmp_path / "agents.db"), inquiry("Redis for sessions?")
+    db, asked = new_book(tmp_path / "agents.db"), inquiry("Redis for sessions?")
     book = ResearchRepository(db)
     book.ask([asked], "2026-01-01")
     for day in ("2026-01-01", "2026-11-01"):

@@ -15,6 +15,7 @@ from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal, MoveReason
 from sisimpur.shared.store.task_records import NewAttempt, Outcome
+from tests.books import new_book
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 SPEC = TaskSpec("t", "Fix it", "do it", goal_id="g-1", files=("a.py",))
@@ -22,7 +23,7 @@ SPEC = TaskSpec("t", "Fix it", "do it", goal_id="g-1", files=("a.py",))
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Iterator[Journal]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     journal = Journal(db)
     journal.born(SPEC, State.BACKLOG, "planned", NOW, "wording")
     yield journal
@@ -58,7 +59,7 @@ def test_many_that_come_at_once_are_born_together_or_not_at_all(journal: Journal
 
 
 def test_a_task_keeps_the_branch_that_it_got_when_it_was_first_seen(tmp_path: Path) -> None:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     journal, bengali = Journal(db), replace(SPEC, id="u", title="পরীক্ষা add যোগ করুন")
     journal.all_born([(bengali, State.BACKLOG), (replace(bengali, id="old"), State.BACKLOG)], "planned", NOW)
     with db.transaction() as rows:
@@ -142,7 +143,7 @@ def test_the_same_intent_with_another_payload_is_a_bug(journal: Journal) -> None
 
 def test_history_survives_a_second_opening(journal: Journal, tmp_path: Path) -> None:
     go(journal, State.BACKLOG, Event.STARTED)
-    again = Database(tmp_path / "agents.db")
+    again = new_book(tmp_path / "agents.db")
     assert Journal(again).every_task() == journal.every_task()
     again.close()
 

@@ -23,7 +23,7 @@ from sisimpur.shared.money.ledger import Ledger, OwnerAdjustments, uptime
 from sisimpur.shared.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
 from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
 from sisimpur.shared.money.token_budget import NANO, Ask, Caps, Rates, Refusal, TokenUsage, Totals, Uptime
-from sisimpur.shared.store.database import Database
+from tests.books import new_book
 from tests.edges.ledger_sums import kept, reckoned
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -33,7 +33,7 @@ CAPS = Caps(task=1_000, day=2_000, month=3_000)
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    ledger = Ledger(Database(tmp_path / "agents.db"))
+    ledger = Ledger(new_book(tmp_path / "agents.db"))
     yield ledger
     ledger.close()
 
@@ -316,7 +316,7 @@ def test_a_pause_ends_with_the_process_and_is_told_in_one_line(ledger: Ledger) -
 
 def test_a_dead_process_leaves_its_open_calls_at_their_worst_case(ledger: Ledger, tmp_path: Path) -> None:
     taken(ledger, opened(ledger), 100)
-    after = Ledger(Database(tmp_path / "agents.db"))
+    after = Ledger(new_book(tmp_path / "agents.db"))
     assert [after.reconcile(NOON), after.reconcile(NOON)] == [1, 0]
     assert after.reader.totals("2026-11", 3_000) == Totals(3_000, lost=100)
     after.close()
@@ -327,7 +327,7 @@ def test_what_an_earlier_version_has_reserved_for_a_batch_is_lost_at_its_worst_c
     tmp_path: Path, vendor: str | None
 ) -> None:
     """It asked ahead in the evening, and kept what the vendor had taken reserved over its restarts."""
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     ledger = Ledger(db)
     call = taken(ledger, opened(ledger, task=""), 100)
     with db.transaction() as old:
@@ -588,7 +588,7 @@ def test_a_clock_set_back_opens_no_old_day_again(ledger: Ledger) -> None:
 
 def test_a_clock_that_jumps_ahead_is_believed_only_when_the_owner_confirms_it(tmp_path: Path) -> None:
     up = [Uptime("boot-1", 100)]
-    ledger = Ledger(Database(tmp_path / "agents.db"), uptime=lambda: up[0])
+    ledger = Ledger(new_book(tmp_path / "agents.db"), uptime=lambda: up[0])
     ticket, future = opened(ledger), NOON + timedelta(days=3)
     taken(ledger, ticket, 1)
     taken(ledger, ticket, 1, now=NOON + timedelta(hours=20))
@@ -640,7 +640,7 @@ class MoneyBook(RuleBasedStateMachine):
         self.raises: dict[str, int] = {}
 
     def fresh(self) -> Ledger:
-        return Ledger(Database(Path(self.folder.name) / "agents.db"))
+        return Ledger(new_book(Path(self.folder.name) / "agents.db"))
 
     def sum(self, column: int, value: str | int, start: bool = False) -> int:
         fits = (lambda row: str(row[column]).startswith(str(value))) if start else (lambda row: row[column] == value)

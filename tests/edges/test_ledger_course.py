@@ -7,14 +7,14 @@ from pathlib import Path
 
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.ticket import CallEnding, Spending
-from sisimpur.shared.store.database import Database
+from tests.books import new_book
 from tests.edges.test_ledger import NOON, opened, refusal, taken
 
 DAY = "2026-11-20"
 
 
 def test_each_amount_stands_at_its_minute_and_all_together_are_what_the_cap_has_lost(tmp_path: Path) -> None:
-    ledger = Ledger(Database(tmp_path / "agents.db"))
+    ledger = Ledger(new_book(tmp_path / "agents.db"))
     ticket = opened(ledger)
     ledger.settle(taken(ledger, ticket, 500), 300, CallEnding(), NOON)
     ledger.lost(taken(ledger, ticket, 100, now=NOON + timedelta(minutes=61)), 100, None, CallEnding(), NOON)
@@ -26,7 +26,7 @@ def test_each_amount_stands_at_its_minute_and_all_together_are_what_the_cap_has_
 
 
 def test_a_clock_set_back_books_at_the_beginning_of_the_newer_day(tmp_path: Path) -> None:
-    ledger = Ledger(Database(tmp_path / "agents.db"))
+    ledger = Ledger(new_book(tmp_path / "agents.db"))
     ticket = opened(ledger)
     taken(ledger, ticket, 10)
     taken(ledger, ticket, 20, now=NOON - timedelta(days=1))

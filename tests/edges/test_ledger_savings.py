@@ -18,6 +18,7 @@ from sisimpur.shared.money.ticket import CallEnding, Reservation, TicketOrder
 from sisimpur.shared.money.token_budget import Ask, Caps, TokenUsage, cost
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.journal import Journal, MoveReason
+from tests.books import new_book
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"
@@ -94,7 +95,7 @@ def order(agent: str, task: str, attempt: int, model: str, beside: str = "") -> 
 
 @pytest.fixture
 def books(tmp_path: Path) -> Iterator[Books]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield Books(db)
     db.close()
 

@@ -18,6 +18,7 @@ from sisimpur.agents.orchestrator.memory.lesson import MOST_KEPT, Lesson, Situat
 from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.store.database import Database
+from tests.books import new_book
 from tests.killing import EVERY_POINT, killed_at, points, snippet
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -31,7 +32,7 @@ STYLE = Lesson(0, "coder", "Lines end at a hundred letters.", "E501 Line too lon
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield db
     db.close()
 

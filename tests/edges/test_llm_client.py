@@ -35,9 +35,9 @@ from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstre
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import CallRecord, TicketOrder
 from sisimpur.shared.money.token_budget import Caps
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
+from tests.books import new_book
 from tests.killing import finishes, killed_at, snippet
 
 MORNING = datetime(2026, 11, 20, 7, tzinfo=UTC)
@@ -110,7 +110,7 @@ def model(one_server: ScriptedModel) -> ScriptedModel:
 
 @pytest.fixture
 def replies(tmp_path: Path) -> Iterator[Replies]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield Replies(db)
     db.close()
 
@@ -677,7 +677,7 @@ CAP = 10**9
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    ledger = Ledger(Database(tmp_path / "agents.db"))
+    ledger = Ledger(new_book(tmp_path / "agents.db"))
     yield ledger
     ledger.close()
 

@@ -28,8 +28,8 @@ from sisimpur.shared.money.meter.upstream import MAX_EVENT, PROOF, ArrivingMessa
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import Reservation, TicketOrder
 from sisimpur.shared.money.token_budget import Ask, Caps, dollars
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
+from tests.books import new_book
 from tests.edges.meter_scene import DAY, GENEROUS, HAIKU, HI, KEY, NOW, OPUS, SONNET, Scene, body, code, scene
 from tests.edges.upstream import Request, Step, events
 
@@ -237,7 +237,7 @@ def test_a_caller_who_leaves_is_left_and_his_call_is_lost(meter: Scene, stream: 
 def test_a_caller_who_leaves_before_his_call_is_sent_pays_nothing(tmp_path: Path) -> None:
     """The book is locked by somebody else meanwhile, so that the reservation has to wait."""
     with scene(tmp_path) as meter, socket.socket(socket.AF_UNIX) as caller:
-        with Database(tmp_path / "agents.db").transaction():
+        with new_book(tmp_path / "agents.db").transaction():
             caller.connect(str(meter.meter.socket))
             caller.sendall(raw_request(meter, body()))
             time.sleep(0.2)  # until the reservation waits; nothing tells us
@@ -460,7 +460,7 @@ def test_only_our_own_user_can_reach_the_socket(meter: Scene) -> None:
 
 def test_a_path_that_is_too_long_for_a_socket_is_named(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 120) / "meter.sock"
-    book = Ledger(Database(tmp_path / "agents.db"))
+    book = Ledger(new_book(tmp_path / "agents.db"))
     meter = Meter(
         book, Pricing(), lambda: GENEROUS, ManualClock(NOW), MeterSetup(path, Upstream("http://127.0.0.1:9", ""))
     )
@@ -470,7 +470,7 @@ def test_a_path_that_is_too_long_for_a_socket_is_named(tmp_path: Path) -> None:
 
 
 def test_what_a_dead_meter_left_open_is_lost_before_the_first_call(tmp_path: Path) -> None:
-    book = Ledger(Database(tmp_path / "agents.db"))
+    book = Ledger(new_book(tmp_path / "agents.db"))
     ticket = book.ticket(book.open_ticket(TicketOrder(Run(1, "coder", DAY), 10**12, (SONNET,), LATER), NOW))
     assert ticket
     rates = Pricing().rates(SONNET, 1_000, NOW)

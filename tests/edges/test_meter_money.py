@@ -22,8 +22,8 @@ from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.ticket import TicketOrder
 from sisimpur.shared.money.token_budget import Caps, Totals, dollars
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import SystemClock
+from tests.books import new_book
 from tests.edges.meter_scene import DAY, HAIKU, SONNET, body, code, scene
 from tests.edges.upstream import Request, ScriptedUpstream, Step
 from tests.killing import killed_at, snippet
@@ -175,7 +175,7 @@ def call_until_refused(socket: Path, token: str, over: threading.Event) -> None:
 # The callers' HTTP client forgets to close a socket on which nobody listens.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_meter_that_is_killed_again_and_again_never_overspends_and_never_forgets(tmp_path: Path) -> None:
-    book, over = Ledger(Database(tmp_path / "agents.db")), threading.Event()
+    book, over = Ledger(new_book(tmp_path / "agents.db")), threading.Event()
     token = a_ticket(book)
     with ScriptedUpstream(script=some_step) as upstream:
         callers = [
@@ -219,7 +219,7 @@ TRUE = Step().cost(SONNET)
     ],
 )
 def test_wherever_it_dies_the_book_is_not_below_the_bill(tmp_path: Path, point: str, bill: int, settled: bool) -> None:
-    book = Ledger(Database(tmp_path / "agents.db"))
+    book = Ledger(new_book(tmp_path / "agents.db"))
     token = a_ticket(book)
     with ScriptedUpstream() as upstream:
         killed_at(point, snippet(METER, str(tmp_path), upstream.url, str(CAP), token, ASKED))

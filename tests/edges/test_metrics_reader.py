@@ -11,6 +11,7 @@ import pytest
 from sisimpur.shared.record.metrics import Counts, total
 from sisimpur.shared.record.metrics_reader import COUNTED, LAST, MetricDays
 from sisimpur.shared.store.database import Database
+from tests.books import new_book
 from tests.homes.frozen import load
 
 KEPT = Path(__file__).parents[1] / "homes" / "0.1.0" / "home" / ".state" / "agents.db.sql"
@@ -22,7 +23,7 @@ CAPS = (5 * 10**9, 100 * 10**9)
 def books(tmp_path: Path) -> Iterator[Database]:
     """Two days of a home of an earlier version."""
     load(tmp_path / "agents.db", KEPT.read_text("utf-8"))
-    with closing(Database(tmp_path / "agents.db")) as db:
+    with closing(new_book(tmp_path / "agents.db")) as db:
         yield db
 
 
@@ -94,7 +95,7 @@ def test_a_row_that_cannot_be_read_is_counted_anew(books: Database, text: str) -
 
 
 def test_a_new_home_has_no_figures(tmp_path: Path) -> None:
-    with closing(Database(tmp_path / "agents.db")) as db:
+    with closing(new_book(tmp_path / "agents.db")) as db:
         assert MetricDays(db).days() == {}
 
 

@@ -13,7 +13,7 @@ from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unav
 from sisimpur.shared.notify.messenger import PAUSE, Messenger
 from sisimpur.shared.notify.notice import AGAIN, DeliveryUnknown, Notice, Picture, Section
 from sisimpur.shared.notify.notice_book import NoticeRepository
-from sisimpur.shared.store.database import Database
+from tests.books import new_book
 from tests.killing import finishes, killed_at, points, snippet
 from tests.mailbox import Mailbox
 
@@ -26,7 +26,7 @@ MESSAGE = Notice(f"{DAY}:day", "the day", "at work")
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[NoticeRepository]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield NoticeRepository(db)
     db.close()
 

@@ -45,6 +45,7 @@ from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.outgoing import Outgoing
 from sisimpur.shared.system.paths import Home
+from tests.books import new_book
 from tests.edges.outlet_contract import MemoryOutlet, OutletContract, OutletHome, events, row
 from tests.edges.test_audit import NOW, RULING, TASK, rule
 from tests.journey.stage import repository
@@ -392,7 +393,7 @@ def test_a_server_that_never_answers_costs_its_time_and_no_more() -> None:
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    with closing(Database(tmp_path / "agents.db")) as db:
+    with closing(new_book(tmp_path / "agents.db")) as db:
         with db.transaction() as connection:
             connection.execute(TASK)
         yield db

@@ -13,13 +13,13 @@ import pytest
 from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers, Word, destination, taken_back
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Event, State, after, owner_moved
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.gate_book import GateRepository
 from sisimpur.shared.store.journal import Journal, MoveReason
 from sisimpur.shared.store.task_records import Happened
 from sisimpur.shared.store.task_store import TaskStore, parse
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.paths import Home
+from tests.books import new_book
 
 pytestmark = pytest.mark.disk
 
@@ -32,7 +32,7 @@ class Owner:
     def __init__(self, root: Path) -> None:
         home = Home(root)
         home.make()
-        self.db = Database(home.database)
+        self.db = new_book(home.database)
         self.gates, self.store, self.journal = GateRepository(self.db), TaskStore(home), Journal(self.db)
         self.answers = OwnerAnswers(self.store, self.gates, SystemClock(), self.journal)
 

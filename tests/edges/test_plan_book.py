@@ -10,8 +10,8 @@ import pytest
 
 from sisimpur.shared.model.schedule import Ran
 from sisimpur.shared.model.work import Question, Vision
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository, Trouble
+from tests.books import new_book
 from tests.killing import killed_at, snippet
 
 DAY = "2026-11-20"
@@ -31,7 +31,7 @@ MISSED = """
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[PlanRepository]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield PlanRepository(db)
     db.close()
 
@@ -82,7 +82,7 @@ def test_the_newest_day_may_lie_ahead(book: PlanRepository) -> None:
 
 def test_a_kill_right_after_leaves_it_recorded(tmp_path: Path) -> None:
     killed_at("phase.missed", snippet(MISSED, str(tmp_path / "agents.db")))
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     assert PlanRepository(db).phases_of(DAY)["morning"].problem == "was off"
     db.close()
 

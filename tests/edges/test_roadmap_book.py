@@ -13,6 +13,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, Goal
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
 from sisimpur.shared.model.work import Priority
 from sisimpur.shared.store.database import Database
+from tests.books import new_book
 from tests.killing import killed_at, points, snippet
 
 TODAY = "2026-11-20"
@@ -23,7 +24,7 @@ GREET = Need("g-2", "Greet", Priority.HIGH, merged=3, cost=5, done_on="2026-11-1
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield db
     db.close()
 

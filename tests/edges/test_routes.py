@@ -14,8 +14,8 @@ from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
 from sisimpur.shared.money.savings import ENOUGH, Route
 from sisimpur.shared.money.ticket import TicketOrder
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
+from tests.books import new_book
 from tests.edges.test_ledger_savings import DAY, HAIKU, NOON, SONNET, USAGE, Books, order
 
 USUAL = ModelChoice(SONNET, effort="low", max_tokens=16_000)
@@ -26,7 +26,7 @@ CORRECTION = Correction("c1", "it is red")
 
 @pytest.fixture
 def books(tmp_path: Path) -> Iterator[Books]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield Books(db)
     db.close()
 

@@ -47,6 +47,7 @@ from sisimpur.shared.money.token_budget import Caps, Totals
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock, SystemClock
 from sisimpur.shared.system.paths import Home
+from tests.books import new_book
 from tests.edges.notifier_contract import everything_said
 from tests.edges.search_contract import (
     DATES,
@@ -418,7 +419,7 @@ class Shop:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    ledger = Ledger(Database(tmp_path / "agents.db"))
+    ledger = Ledger(new_book(tmp_path / "agents.db"))
     yield ledger
     ledger.close()
 
@@ -586,7 +587,7 @@ def test_killed_and_searched_again_the_book_is_never_below_the_bill(
 ) -> None:
     killed_at(point, snippet(SEARCHES, str(tmp_path)))
     finishes(snippet(SEARCHES, str(tmp_path)))
-    ledger = Ledger(Database(tmp_path / "agents.db"))
+    ledger = Ledger(new_book(tmp_path / "agents.db"))
     found = taken(ledger)
     ledger.close()
     assert len((tmp_path / "bill").read_text()) == billed

@@ -23,6 +23,7 @@ from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.outgoing import Outgoing
 from sisimpur.shared.system.paths import Home
+from tests.books import new_book
 from tests.edges.test_audit import NOW
 
 KEY = "5f1c6c3e-a-secret-of-the-owner"
@@ -83,7 +84,7 @@ def collector() -> Iterator[Collector]:
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    with closing(Database(tmp_path / "agents.db")) as db, db.transaction() as connection:
+    with closing(new_book(tmp_path / "agents.db")) as db, db.transaction() as connection:
         connection.execute(TASK)
         connection.execute(RUN, (1, "planner", "2026-11-22", "", AT, "2026-11-22T09:31:00+00:00", "done"))
         connection.execute(RUN, (2, "coder", "2026-11-22", "20261122-01", AT, AT, f"Unavailable: away, {KEY}"))
@@ -93,7 +94,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
         connection.execute(CALL, (2, 2, AT, "coder", "20261122-01", "m-1", "lost", "", "meter_cut"))
         connection.execute(CALL, (3, 2, AT, "coder", "20261122-01", "m-1", "refused", "", "meter_cap"))
         connection.execute(CALL, (4, 2, AT, "coder", "20261122-01", "search/tavily", "settled", "", ""))
-    with closing(Database(tmp_path / "agents.db")) as db:
+    with closing(new_book(tmp_path / "agents.db")) as db:
         yield db
 
 

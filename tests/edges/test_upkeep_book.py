@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sisimpur.agents.orchestrator.upkeep.upkeep import KINDS, UpkeepFinding, UpkeepLook, proposal
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from sisimpur.shared.store.database import Database
+from tests.books import new_book
 from tests.killing import finishes, killed_at, snippet
 
 DAY, NEXT = "2026-11-20", "2026-11-21"
@@ -23,7 +24,7 @@ FOUND = UpkeepFinding(
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[UpkeepRepository]:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     yield UpkeepRepository(db)
     db.close()
 
@@ -50,7 +51,7 @@ def test_proposals_of_all_days_stand_in_their_order(book: UpkeepRepository) -> N
 
 
 def test_a_day_is_read_without_the_proposals_of_others(tmp_path: Path) -> None:
-    db = Database(tmp_path / "agents.db")
+    db = new_book(tmp_path / "agents.db")
     for number, day in enumerate((DAY, NEXT), 1):
         UpkeepRepository(db).keep(UpkeepLook(day, (), (proposal(replace(FOUND, subject=day), day, number),)))
     with db.transaction() as rows:

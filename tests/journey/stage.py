@@ -37,6 +37,7 @@ from sisimpur.shared.sandbox.linter import Lint
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.paths import Home
+from tests.books import new_book
 from tests.talk import everything_said
 
 GIT = {
@@ -335,13 +336,15 @@ class Stage:
 
 @cache
 def _template() -> Path:
-    """A home as `init` makes it, once for this process."""
+    """A home as `init` makes it, with the database of its first day, once for this process."""
     root = Path(mkdtemp(prefix="stage-template-")).resolve()
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     site = repository(root / "site")
     with redirect_stdout(StringIO()):
         assert init(Arguments("init", root / "home", target=str(site))) == 0
-    return root / "home"
+    home = Home(root / "home")
+    new_book(home.database).close()
+    return home.root
 
 
 @dataclass

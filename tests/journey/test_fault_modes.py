@@ -33,11 +33,11 @@ from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import TicketOrder
 from sisimpur.shared.money.token_budget import Caps, dollars
 from sisimpur.shared.store.activity import STOPPED, Epochs
-from sisimpur.shared.store.database import Database
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.process import run
 from sisimpur.simulators.model.scripted_model import ScriptedModel
+from tests.books import new_book
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.invariants import check_invariants
@@ -313,7 +313,7 @@ def test_what_cannot_be_made_anew_is_refused_in_one_line_until_it_is_back(
 
 
 def test_a_model_that_answers_after_we_gave_up_is_booked_at_the_most_it_can_cost(tmp_path: Path) -> None:
-    clock, ledger = ManualClock(at(8)), Ledger(Database(tmp_path / "agents.db"))
+    clock, ledger = ManualClock(at(8)), Ledger(new_book(tmp_path / "agents.db"))
     hurried = MeterTimeouts(first=0.01, longest=0.01, tries=2, idle=0.3, whole=0.5, streamed=0.5)
     caps = Caps(dollars("9"), dollars("9"), dollars("9"))
     ask = {"model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}]}
