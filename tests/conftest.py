@@ -85,15 +85,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST not in item.nodeid)  # else the others may be done before it has begun
-    rows = left_out() if config.getoption("leave_out") else []
-    reasons = by_file(rows, {item.nodeid.partition("::")[0] for item in items})
     for item in items:
-        name = item.nodeid
-        if DIES.search(name):
+        if DIES.search(item.nodeid):
             item.add_marker("disk")
-        for row in reasons[name.partition("::")[0]]:
-            if row.names(name):
-                item.add_marker(pytest.mark.skip(reason=f"left out: {row.why}"))
+    if config.getoption("leave_out"):
+        _leave_out(config, items)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Not skipped: nobody tells the controller of each of these thousands twice."""
+    rows = by_file(left_out(), {_file(item) for item in items})
+    why = {item: next((row.why for row in rows[_file(item)] if row.names(item.nodeid)), "") for item in items}
+    config.stash[LEFT_OUT] = Counter(f"left out: {reason}" for reason in why.values() if reason)
+    items[:] = [item for item in items if not why[item]]
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -133,10 +141,25 @@ def _is_in_memory(path: Path) -> bool:
 
 # --- the end -------------------------------------------------------------------------------------------------
 
+LEFT_OUT = pytest.StashKey[Counter[str]]()  # reason -> tests
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker tells the controller; each has left out the same."""
+    if (told := getattr(session.config, "workeroutput", None)) is not None:
+        told["left_out"] = dict(session.config.stash.get(LEFT_OUT, Counter()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    if found := getattr(node, "workeroutput", {}).get("left_out"):
+        node.config.stash[LEFT_OUT] = Counter(found)
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What was skipped and why, also when nobody asks (-rs)."""
     skipped = Counter(_reason(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    skipped += terminalreporter.config.stash.get(LEFT_OUT, Counter())
     for reason, count in skipped.most_common():
         terminalreporter.line(f"skipped: {count} x {reason}")
 
