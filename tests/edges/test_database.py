@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from bench.trace import counting
 from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.store.database import SCHEMA, Database, row_to, statements
+from tests.killing import EVERY_POINT, killed_at, points, snippet
 
 pytestmark = pytest.mark.disk
 
@@ -26,6 +27,36 @@ def test_the_files_of_the_schema_are_numbered_without_a_gap() -> None:
     """Of two with one number, or after a gap, an older home would miss one for ever."""
     numbers = [int(path.name[:4]) for path in sorted(SCHEMA.glob("*.sql"))]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+MAKES = """
+    import sys
+    from pathlib import Path
+    from sisimpur.shared.store.database import Database
+    Database(Path(sys.argv[1]))
+"""
+
+
+def test_killed_between_two_steps_of_the_schema_the_next_start_makes_all_of_it(tmp_path: Path) -> None:
+    """Homes of other tests have it made already (tests/books.py)."""
+    passed = points(snippet(MAKES, str(tmp_path / "whole.db")))
+    steps = passed.count("migrate.step")
+    assert steps == len([*SCHEMA.glob("*.sql")])
+    whole = schema_of(tmp_path / "whole.db")
+    for number in range(1, steps + 1) if EVERY_POINT else (1, steps // 2, steps):
+        path = tmp_path / f"{number}.db"
+        killed_at(f"migrate.step#{number}", snippet(MAKES, str(path)))
+        with closing(sqlite3.connect(path)) as left:
+            assert left.execute("pragma user_version").fetchone() == (0,), "half a schema"
+        Database(path).close()
+        assert schema_of(path) == whole
+
+
+def schema_of(path: Path) -> list[tuple[object, ...]]:
+    """What it is made of, and the step that it has come to."""
+    with closing(sqlite3.connect(path)) as book:
+        rows = book.execute("select type, name, tbl_name, sql from sqlite_schema order by type, name").fetchall()
+        return [*rows, *book.execute("pragma user_version").fetchall()]
 
 
 # --- threads -------------------------------------------------------------------------------------------------
