@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sqlite3
 import tempfile
 import threading
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
+from sisimpur.cli.commands.check import MEMORY
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.work import Run
@@ -630,7 +632,7 @@ class MoneyBook(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
         self.ledger = self.fresh()
         self.now = NOON
         self.last_day = ""
