@@ -170,6 +170,40 @@ def test_without_an_environment_no_tool_runs_and_that_is_said() -> None:
     assert ran(box.check(Evidence("change", "", "base", "", ""))).end.endswith("no environment (pip says no)")
 
 
+def types_checked(files: dict[str, str], says: Says) -> list[ToolRun]:
+    """A change of app.py in a repository with these files."""
+    files = {"app.py": "one = 1\n", **files}
+    branch = Branch("agent/t1", "base", "change", ("app.py",))
+    box = Toolbox(TalkingBench(says), Book(), Files(files, files), branch, ("app.py",))
+    return [run for run in box.check(Evidence("change", "", "base", "", "")).tools if run.name == "mypy"]
+
+
+@pytest.mark.parametrize(
+    ("files", "is_asked"),
+    [
+        ({"pyproject.toml": "[tool.mypy]\nstrict = true\n"}, True),
+        ({"pyproject.toml": "[tool.ruff]\n"}, False),
+        ({"mypy.ini": ""}, True),
+        ({"setup.cfg": "[metadata]\n"}, False),
+        ({}, False),
+    ],
+)
+def test_types_are_checked_only_where_the_repository_asks_for_it(files: dict[str, str], is_asked: bool) -> None:
+    assert bool(types_checked(files, lambda commit, command: ("", 0))) == is_asked
+
+
+def test_a_new_error_of_types_counts_and_an_old_one_that_moved_does_not() -> None:
+    old = "app.py:{}: error: Missing return statement  [return]\n"
+    new = 'app.py:4: error: Item "None" of "int | None" has no attribute "a"  [union-attr]\n'
+    note = "app.py:4: note: See the documentation\n"
+    place = 'app.py:1: error: Cannot find implementation or library stub for "x"  [import-not-found]\n'
+    said = {"base": old.format(2), "change": old.format(3) + new + note + place}
+    [run] = types_checked(
+        {"mypy.ini": ""}, lambda commit, command: (said[commit], 0) if "types" in command else ("", 0)
+    )
+    assert run == ToolRun("mypy", "ran", (new.strip().replace("  ", " "),))
+
+
 # --- no unit test of what has a tool --------------------------------------------------------------------------
 
 

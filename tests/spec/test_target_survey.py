@@ -89,6 +89,28 @@ def test_what_is_installed_for_who_says_nothing(files: Mapping[str, str], comman
     assert survey(files).setup == command
 
 
+GROUPS = "[dependency-groups]\ntest=['b']\nlint=['ruff', 'x', 'mypy']\ntyping=['mypy>=1', 'y']\n'--z'=['mypy']\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        param({"pyproject.toml": f"{PROJECT}{GROUPS}[tool.mypy]"}, "b 'mypy>=1' y", id="the smallest that brings it"),
+        param({"pyproject.toml": f"{PROJECT}{GROUPS}", "mypy.ini": "[mypy]"}, "b 'mypy>=1' y", id="a file of its own"),
+        param({"pyproject.toml": f"{PROJECT}{GROUPS}", "setup.cfg": "[mypy]"}, "b 'mypy>=1' y", id="in setup.cfg"),
+        param({"pyproject.toml": f"{PROJECT}{GROUPS}"}, "b", id="nobody asks for it"),
+        param({"pyproject.toml": f"{PROJECT}{GROUPS}dev=['mypy']\n[tool.mypy]"}, "b mypy", id="it is there already"),
+    ],
+)
+def test_the_type_checker_that_a_project_configures_is_installed(files: Mapping[str, str], command: str) -> None:
+    assert survey(files).setup == f"pip install {command} && {E} ."
+
+
+def test_a_locked_group_of_the_type_checker_is_exported() -> None:
+    files = {"uv.lock": "", "pyproject.toml": f"{PROJECT}{GROUPS}[tool.mypy]"}
+    assert " --group test --group typing -o " in survey(files).setup
+
+
 @pytest.mark.parametrize(
     ("run", "extras"),
     [

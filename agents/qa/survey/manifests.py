@@ -113,10 +113,23 @@ class Manifests:
         return tuple(dict.fromkeys(name for name in (*WANTED, *had) if name in had and name in {*WANTED, *said}))
 
     def groups(self) -> tuple[str, ...]:
-        """Groups for tests, by whichever tool."""
-        had = table(self.pyproject, "dependency-groups").keys() | table(self.tool, "pdm", "dev-dependencies")
-        had |= table(self.tool, "poetry", "group").keys()
-        return tuple(name for name in WANTED if name in had)
+        """Groups for tests, by whichever tool; and the one that brings the type checker that it configures."""
+        listed = table(self.pyproject, "dependency-groups")
+        had = listed.keys() | table(self.tool, "pdm", "dev-dependencies") | table(self.tool, "poetry", "group").keys()
+        wanted = [name for name in WANTED if name in had]
+        if self.checks_types and not any(map(self._brings_mypy, wanted)):
+            bringing = [name for name in listed if FIRST.fullmatch(name) and self._brings_mypy(name)]
+            wanted += sorted(bringing, key=lambda name: len(listed[name]))[:1]
+        return tuple(wanted)
+
+    @property
+    def checks_types(self) -> bool:
+        """It configures mypy."""
+        own = (self.read("mypy.ini"), self.read(".mypy.ini"))
+        return "mypy" in self.tool or "mypy" in self.setup_cfg or any("mypy" in sections(text) for text in own)
+
+    def _brings_mypy(self, group: str) -> bool:
+        return any(package_name(found[0]) == "mypy" for one in self._group(group, ()) if (found := FIRST.match(one)))
 
     def requirements(self, is_package: bool) -> tuple[str, ...]:
         """What tests need besides its own dependencies; with these, if it is no package that brings them."""

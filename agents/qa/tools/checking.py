@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from sisimpur.agents.qa.runner.suite import NOT_THEIRS, Bench, SuiteOrder
@@ -61,8 +62,8 @@ class Toolbox:
         changed = {*self.product, *filter(is_checked_by_tools, self.branch.changed)}
         there = paths_of(self.files, self.branch.commit)
         for tool in TOOLS:
-            home = home_of(tool, there)
-            if home is not None and (files := tool.concerned(changed & there)):
+            home, files = home_of(tool, there), tool.concerned(changed & there)
+            if home is not None and files and tool.is_asked(there, partial(self._text, self.branch.commit)):
                 yield self._compared(tool, files, home)
 
     def _compared(self, tool: FileTool, files: Sequence[str], home: str) -> ToolRun:

@@ -26,6 +26,8 @@ HADOLINT = re.compile(
     r"(?P<path>[^\s:][^:]*):\d+(?::\d+)? (?:(?P<code>\w+) (?:error|warning): |unexpected )(?P<text>.*)"
 )
 UNDER = re.compile(r"(?P<path>[^\s:][^:]*): line \d+: (?P<text>.*)")
+MYPY = re.compile(r"(?P<path>[^\s:][^:]*)(?::\d+)+: error: (?P<text>.*?)(?:  \[(?P<code>[\w-]+)\])?")
+OF_PLACE = ("import", "import-not-found", "import-untyped")  # what is installed here says nothing of the change
 NUMBERS = re.compile(r"\(line \d+\)|\bline \d+\b|(?<=\D):\d+(:\d+)?\b")
 UNREACHED = re.compile(r"No matching distribution found|Could not find a version that satisfies|Could not install")
 UNGIVEN = re.compile(r"mandatory value|required variable|env[_ ]file", re.IGNORECASE)  # secrets are not in the box
@@ -118,6 +120,14 @@ def under(output: str) -> Iterator[ToolRemark | str]:
     for line in output.splitlines():
         if found := UNDER.fullmatch(line.strip()):
             yield ToolRemark(f"{found['path']} {found['text']}", line.strip())
+
+
+def mypy(output: str) -> Iterator[ToolRemark | str]:
+    """`path:3: error: text  [code]`. Lines that stand in a text move; what it says of a name stays the same."""
+    for line in output.splitlines():
+        found = MYPY.fullmatch(line.strip())
+        if found and found["code"] not in OF_PLACE:
+            yield ToolRemark(f"{found['path']} {_stable(found['text'])}", line.strip())
 
 
 def nothing(_output: str) -> Iterator[ToolRemark | str]:

@@ -27,6 +27,8 @@ COMPOSE = ("docker-compose*.yml", "docker-compose*.yaml", "compose*.yml", "compo
 DOCKERFILE = ("Dockerfile", "Dockerfile.*", "*.Dockerfile", "Containerfile")
 REQUIREMENTS = ("*requirements*.txt", "requirements/*.txt", "*constraints*.txt")
 DJANGO = ("*.py", "templates/", "*.html")
+PYTHON = ("*.py", "*.pyi")
+TYPED = (("mypy.ini", ""), (".mypy.ini", ""), ("pyproject.toml", "[tool.mypy"), ("setup.cfg", "[mypy"))
 UNTESTED = (
     *SHELL,
     *WORKFLOW,
@@ -75,6 +77,7 @@ OwnReading = Callable[[str, str, Collection[str]], Iterator[ToolRemark | str]]  
 class FileTool:
     """`files`: patterns of what it reads. `needs`: shell that fails where it is not installed. `at`: only in a
     repository with this file, in its folder, and about all of it. `own`: no program, but a reading of our own.
+    `asked`: files, and a piece of their text: only in a repository that has one of these asks for the tool at all.
     """
 
     name: str
@@ -85,6 +88,7 @@ class FileTool:
     at: str = ""
     remedy: Remedy = "correct"
     own: OwnReading | None = None
+    asked: tuple[tuple[str, str], ...] = ()
 
     def line(self, files: Iterable[str], folder: str = "") -> str:
         """The whole line for a shell."""
@@ -95,6 +99,10 @@ class FileTool:
 
     def concerned(self, paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(sorted(path for path in paths if matches(path, self.files)))
+
+    def is_asked(self, paths: Collection[str], read: Callable[[str], str]) -> bool:
+        """Whether this repository wants to know what the tool says."""
+        return not self.asked or any(path in paths and piece in read(path) for path, piece in self.asked)
 
 
 def _program(name: str) -> str:
@@ -139,6 +147,7 @@ TOOLS = (
         "python -c 'import django'",
         MANAGE,
     ),
+    FileTool("mypy", PYTHON, f'python {GATE}/gate_types.py "$@"', readings.mypy, asked=TYPED),
 )
 
 
