@@ -26,6 +26,7 @@ from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseA
 from sisimpur.agents.planner.facts.meanings import Meanings
 from sisimpur.agents.planner.facts.relevance import named_in, relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map
+from sisimpur.agents.planner.facts.said_names import names
 from sisimpur.agents.planner.facts.source import definitions
 from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import SuiteRun
@@ -735,3 +736,23 @@ def test_of_a_guarded_file_an_outline_is_enough() -> None:
     ]
     assert ["return amount * 115 / 100" in text for text in shown] == [True, False]
     assert "1| def with_vat(amount)\n" in shown[1] and "basket" in shown[1]
+
+
+def test_a_call_and_a_method_are_searched_for_as_they_stand_in_the_code() -> None:
+    texts = {
+        "app/paint.py": "class Brush:\n    def draw_line(self):\n        pass\n\n\ndef stroke():\n    pass\n",
+        "app/use.py": "brush.draw_line()\n",
+    }
+    index = CodeIndex(Repository(texts))
+    said = names(["`stroke()` and `Brush.draw_line` flicker, as `config.toml` says"], index)
+    assert said[:3] == ("stroke", "draw_line", "config.toml")
+
+
+def test_a_function_that_a_goal_calls_is_shown_by_what_it_does_where_its_docstring_has_no_room() -> None:
+    long = "".join(f"    Tells of the colours of a stroke, line {n} of many.\n" for n in range(200))
+    other = "".join(f"def other_{n}(colour):\n    return colour, 'colour of a stroke', {n}\n\n\n" for n in range(200))
+    paint = (
+        f'def stroke(\n    colour,\n):\n    """Draw.\n\n{long}    """\n    if colour:\n        return emit(colour)\n'
+    )
+    told = known("`stroke()` loses colour 0", texts={"app/paint.py": f"{other}{paint}", "app/use.py": "stroke(1)\n"})
+    assert "| def stroke(\n" in told and "|     if colour:\n" in told and "line 150 of many" not in told

@@ -32,7 +32,8 @@ LARGE, LARGE_FACTS = 10_000, 36_000  # in a repository of so many files, so much
 MAP, CODE = 0.4, 0.6  # the map, and what goals speak of, at most: 24,000 and 36,000
 SEARCHED = 1_500  # characters of where names stand
 WHOLE_IF_FOUND = 3_000  # characters of a file that no goal names, and that is shown whole
-LONG_IF_NAMED, LONG_IF_FOUND = 7_000, 3_000  # of a longer one, its parts
+LONG_IF_NAMED, LONG_IF_CALLED, LONG_IF_FOUND = 7_000, 5_500, 3_000  # of a longer one, its parts; called: it defines
+# what a goal calls by its name
 BESIDE = 12_000  # characters of files beside the named ones, for each goal, at most
 NEEDED = 6_000  # at least, for a goal to be planned with others
 ASIDE = 0.1  # of BESIDE: pages, and as much prose and the like, at most
@@ -188,21 +189,23 @@ def _cut(text: str, limit: int) -> str:
 # --- files that are shown ------------------------------------------------------------------------------------
 
 
-def _cost(index: CodeIndex, path: str, is_named: bool) -> int:
+def _cost(index: CodeIndex, path: str, is_named: bool, is_called: bool = False) -> int:
     """Characters that a file takes, whole or in parts."""
     file = index.files.get(path)
     if file is None:
         return 60
-    return file.size if _is_short(file, is_named) else _share(file, is_named)
+    return file.size if _is_short(file, is_named) else _share(file, is_named, is_called)
 
 
 def _is_short(file: IndexedFile, is_named: bool) -> bool:
     return len(file.text) <= (LONG_FILE if is_named else min(WHOLE_IF_FOUND, _share(file, is_named)))
 
 
-def _share(file: IndexedFile, is_named: bool) -> int:
+def _share(file: IndexedFile, is_named: bool, is_called: bool = False) -> int:
     """Characters of the parts of a long file."""
-    return LONG_IF_NAMED if is_named else int(BESIDE * ASIDE) if _is_aside(file.path) else LONG_IF_FOUND
+    if is_named or _is_aside(file.path):
+        return LONG_IF_NAMED if is_named else int(BESIDE * ASIDE)
+    return LONG_IF_CALLED if is_called else LONG_IF_FOUND
 
 
 def _is_aside(path: str) -> bool:
@@ -214,7 +217,8 @@ def _beside(index: CodeIndex, spoken: Relevance, room: int) -> Iterator[str]:
 
     A page only if something that is shown fills it.
     """
-    cost = {path: _cost(index, path, is_named=False) for path in spoken.worth if path not in spoken.named}
+    found = (path for path in spoken.worth if path not in spoken.named)
+    cost = {path: _cost(index, path, is_named=False, is_called=path in spoken.defining) for path in found}
     aside = {True: int(room * ASIDE), False: int(room * ASIDE)}  # of pages, and of the rest
     taken = set(spoken.named)
     for path in sorted(cost, key=lambda path: (-spoken.worth[path] / (cost[path] + 500) ** PRICE, path)):
@@ -260,7 +264,8 @@ def _shown(seen: Seen, spoken: Sequence[Relevance], room: int, kept_free: int) -
     unfilled = int(room * (1 - FILLED))
     for paths, free in ((first, 0), (beside, kept_free), (others, max(kept_free, unfilled))):
         for path in paths:
-            is_tried = path not in shown and (path in named or _cost(index, path, is_named=False) <= room - free)
+            least = 0 if path in named else _cost(index, path, False, _is_called(path, spoken))
+            is_tried = path not in shown and least <= room - free
             text = _view(seen, path, spoken, path in named, room - free) if is_tried else ""
             if text and len(text) + 2 <= room - free:
                 shown[path] = text
@@ -279,9 +284,15 @@ def _view(seen: Seen, path: str, spoken: Sequence[Relevance], is_named: bool, ro
         return outline(path, file.lines, file.definitions[:OF_A_GUARDED]) if file.definitions else ""
     if _is_short(file, is_named) and file.size <= room:
         return whole(path, file.lines)
-    share = min(_share(file, is_named), room) - (ROOM_FOR_OTHERS if is_named and room > LONG_IF_FOUND else 100)
+    share = min(_share(file, is_named, _is_called(path, spoken)), room) - (
+        ROOM_FOR_OTHERS if is_named and room > LONG_IF_FOUND else 100
+    )
     text = parts(path, file.lines, _worth(index, file, spoken), share)
     return text if is_named and len(text) + 2 <= room else text.partition(OTHERS)[0]  # the map tells the names
+
+
+def _is_called(path: str, spoken: Iterable[Relevance]) -> bool:
+    return any(path in one.defining for one in spoken)
 
 
 def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> dict[int, float]:

@@ -82,6 +82,7 @@ class Relevance:
     meant: Mapping[DefinedAt, float]  # definitions that its words mean, by how much
     literal: tuple[str, ...] = ()  # texts that it quotes, and addresses
     called: frozenset[str] = frozenset()  # names that it says and that can be nothing but names of the code
+    defining: frozenset[str] = frozenset()  # the few files that define these
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -106,7 +107,8 @@ def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     literal = tuple(dict.fromkeys(literals(text)))
     told = {*_of_kind(text, index), *_holding(text, index), *_saying(literal, index), *_called_so(telling, index)}
     doing = dict(_doing(text, index))
-    said = {*named, *_defining(text, index), *(path for paths in doing.values() for path in paths)}
+    defining = frozenset(_defining(text, index))
+    said = {*named, *defining, *(path for paths in doing.values() for path in paths)}
     for path in {*said, *told}:
         worth[path] = worth.get(path, 0.0) + (1.0 if path in said else 0.5)
     for hop in range(HOPS):
@@ -115,7 +117,7 @@ def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     kept = {path: value for path, value in worth.items() if value >= least and path in index.files}
     names = frozenset(word for word in re.findall(r"\w+", text) if len(word) > 2 and word.lower() not in COMMON)
     called = frozenset(name for name in names if is_a_name(name, text)) | doing.keys()
-    return Relevance(named, kept, telling, names, meant, literal, called)
+    return Relevance(named, kept, telling, names, meant, literal, called, defining)
 
 
 def _without_folders(text: str, index: CodeIndex) -> str:

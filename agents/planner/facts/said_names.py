@@ -40,13 +40,24 @@ def names(texts: Iterable[str], index: CodeIndex) -> tuple[str, ...]:
         said = [(word, ENDING.sub("", word)) for word in WORD.findall(text)]
         said = [(word, bare) for word, bare in said if len(bare) > 2 and bare.lower() not in COMMON]
         ranked = [
-            *(name for found in QUOTED.findall(text) if 2 <= len(name := "".join(found)) <= LONGEST_NAME),
+            *(
+                _as_it_stands(name, index)
+                for found in QUOTED.findall(text)
+                if 2 <= len(name := "".join(found)) <= LONGEST_NAME
+            ),
             *(path for path in PATH.findall(text) if "/" in path),
-            *(bare for word, bare in said if NAME.search(word) or f"{word}(" in text),
+            *(_as_it_stands(bare, index) for word, bare in said if NAME.search(word) or f"{word}(" in text),
             *(bare for _, bare in said if bare in index.definers or bare in files or bare in index.packages),
         ]
         chosen.append(list(dict.fromkeys(ranked))[:NAMES_PER_TEXT])
     return tuple(in_turn(chosen))[:MOST_NAMES]
+
+
+def _as_it_stands(name: str, index: CodeIndex) -> str:
+    """`style()` stands as `style`; `Runner.invoke` as `invoke`, since nobody calls a method by its class."""
+    bare = name.removesuffix("()")
+    *owner, last = bare.split(".")
+    return last if owner and owner[-1] in index.definers and last in index.definers else bare
 
 
 def searched(source: SourceTree, texts: Iterable[str], index: CodeIndex) -> Found:

@@ -126,12 +126,14 @@ def parts(path: str, lines: Lines, worth: Mapping[int, float], room: int) -> str
     """
     known = definitions(lines)
     chosen, used = set[int](), 0
+    prose = frozenset(number for each in known for number in _prose(lines, each))
     for _, numbers in _ranked(lines, known, worth or {1: 1.0}):
-        new = numbers - chosen
-        cost = sum(min(len(lines[number - 1]), LONGEST_LINE) + 7 for number in new)
-        if used + cost <= room:
-            chosen |= new
-            used += cost
+        for new in (numbers - chosen, numbers - chosen - prose):  # what is done tells more than what is said of it
+            cost = sum(min(len(lines[number - 1]), LONGEST_LINE) + 7 for number in new)
+            if used + cost <= room:
+                chosen |= new
+                used += cost
+                break
     rest = [f"{each.line}| {'  ' * each.depth}{clean(each.signature)}" for each in known if each.line not in chosen]
     more = [f"… {len(rest) - MOST_SIGNATURES} more"] if rest[MOST_SIGNATURES:] else []
     tail = [OTHERS.strip(), *rest[:MOST_SIGNATURES], *more] if rest else []
@@ -143,6 +145,13 @@ def outline(path: str, lines: Lines, chosen: Collection[Definition]) -> str:
     """Signatures with the first line of what is said of each: much of a file in few words."""
     told = [f"{each.line}| {'  ' * each.depth}{clean(each.signature)}{_said(lines, each)}" for each in chosen]
     return "\n".join([f"{path}, {len(lines)} lines, in outline:", *told])
+
+
+def _prose(lines: Lines, each: Definition) -> range:
+    """Lines of a function's docstring, but for the first."""
+    head = range(each.line + 1, each.body) if each.signature.startswith("def ") else range(0)
+    first = next((number for number in head if SAYING.match(lines[number - 1])), each.body)
+    return range(first + 1, each.body)
 
 
 def _said(lines: Lines, each: Definition) -> str:
