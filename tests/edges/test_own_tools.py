@@ -198,6 +198,22 @@ def test_a_page_that_asks_another_machine_is_not_seen(scene: Scene) -> None:
 
 # --- the others -----------------------------------------------------------------------------------------------
 
+
+def test_ruff_is_asked_as_the_repository_configures_it(scene: Scene) -> None:
+    before = {"pyproject.toml": "[tool.ruff.lint]\nselect = ['E501', 'I']\n", "app.py": "import os\n"}
+    after = {"app.py": "import sys\nimport os\n", "tests/test_app.py": f"ONE = '{'x' * 100}'\n"}
+    assert checked(scene, before, after) == {
+        "ruff check": ToolRun(
+            "ruff check",
+            "ran",
+            (
+                "app.py:1:1: I001 [*] Import block is un-sorted or un-formatted",
+                "tests/test_app.py:1:89: E501 Line too long (108 > 88)",
+            ),
+        )
+    }
+
+
 GOOD_FLOW = """\
 name: ci
 on: push

@@ -170,12 +170,12 @@ def test_without_an_environment_no_tool_runs_and_that_is_said() -> None:
     assert ran(box.check(Evidence("change", "", "base", "", ""))).end.endswith("no environment (pip says no)")
 
 
-def types_checked(files: dict[str, str], says: Says) -> list[ToolRun]:
-    """A change of app.py in a repository with these files."""
-    files = {"app.py": "one = 1\n", **files}
-    branch = Branch("agent/t1", "base", "change", ("app.py",))
+def asked_of_python(name: str, files: dict[str, str], says: Says) -> list[ToolRun]:
+    """A change of app.py and its test in a repository with these files."""
+    files = {"app.py": "one = 1\n", "tests/test_app.py": "", **files}
+    branch = Branch("agent/t1", "base", "change", ("app.py", "tests/test_app.py"))
     box = Toolbox(TalkingBench(says), Book(), Files(files, files), branch, ("app.py",))
-    return [run for run in box.check(Evidence("change", "", "base", "", "")).tools if run.name == "mypy"]
+    return [run for run in box.check(Evidence("change", "", "base", "", "")).tools if run.name == name]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def types_checked(files: dict[str, str], says: Says) -> list[ToolRun]:
     ],
 )
 def test_types_are_checked_only_where_the_repository_asks_for_it(files: dict[str, str], is_asked: bool) -> None:
-    assert bool(types_checked(files, lambda commit, command: ("", 0))) == is_asked
+    assert bool(asked_of_python("mypy", files, lambda commit, command: ("", 0))) == is_asked
 
 
 def test_a_new_error_of_types_counts_and_an_old_one_that_moved_does_not() -> None:
@@ -198,10 +198,36 @@ def test_a_new_error_of_types_counts_and_an_old_one_that_moved_does_not() -> Non
     note = "app.py:4: note: See the documentation\n"
     place = 'app.py:1: error: Cannot find implementation or library stub for "x"  [import-not-found]\n'
     said = {"base": old.format(2), "change": old.format(3) + new + note + place}
-    [run] = types_checked(
-        {"mypy.ini": ""}, lambda commit, command: (said[commit], 0) if "types" in command else ("", 0)
-    )
+
+    def says(commit: str, command: str) -> tuple[str, int]:
+        return (said[commit], 0) if "types" in command else ("", 0)
+
+    [run] = asked_of_python("mypy", {"mypy.ini": ""}, says)
     assert run == ToolRun("mypy", "ran", (new.strip().replace("  ", " "),))
+
+
+@pytest.mark.parametrize(
+    ("files", "is_asked"),
+    [
+        ({"pyproject.toml": "[tool.ruff.lint]\nselect = ['E']\n"}, True),
+        ({"ruff.toml": ""}, True),
+        ({"pyproject.toml": "[tool.mypy]\n"}, False),
+    ],
+)
+def test_ruff_is_asked_only_as_the_repository_configures_it(files: dict[str, str], is_asked: bool) -> None:
+    assert bool(asked_of_python("ruff check", files, lambda commit, command: ("", 0))) == is_asked
+
+
+def test_what_ruff_finds_in_a_changed_test_counts_and_what_it_found_before_does_not() -> None:
+    """A line that is too long breaks the project's own checks, wherever it stands."""
+    old, new = "app.py:{}:1: F401 `os` imported but unused\n", "tests/test_app.py:5:89: E501 Line too long (89 > 88)\n"
+    said = {"base": old.format(1), "change": old.format(3) + new}
+
+    def says(commit: str, command: str) -> tuple[str, int]:
+        return (said[commit], 1) if "ruff" in command and "tests/test_app.py" in command else ("", 0)
+
+    [run] = asked_of_python("ruff check", {"ruff.toml": ""}, says)
+    assert run == ToolRun("ruff check", "ran", (new.strip(),))
 
 
 # --- no unit test of what has a tool --------------------------------------------------------------------------

@@ -59,10 +59,11 @@ class Toolbox:
     # --- runs ------------------------------------------------------------------------------------------------
 
     def _runs(self) -> Iterator[ToolRun]:
-        changed = {*self.product, *filter(is_checked_by_tools, self.branch.changed)}
+        every = {*self.product, *self.branch.changed}
+        changed = {*self.product, *filter(is_checked_by_tools, every)}
         there = paths_of(self.files, self.branch.commit)
         for tool in TOOLS:
-            home, files = home_of(tool, there), tool.concerned(changed & there)
+            home, files = home_of(tool, there), tool.concerned((every if tool.of_tests else changed) & there)
             if home is not None and files and tool.is_asked(there, partial(self._text, self.branch.commit)):
                 yield self._compared(tool, files, home)
 

@@ -27,6 +27,7 @@ HADOLINT = re.compile(
 )
 UNDER = re.compile(r"(?P<path>[^\s:][^:]*): line \d+: (?P<text>.*)")
 MYPY = re.compile(r"(?P<path>[^\s:][^:]*)(?::\d+)+: error: (?P<text>.*?)(?:  \[(?P<code>[\w-]+)\])?")
+RUFF = re.compile(r"(?P<path>[^\s:][^:]*):\d+:\d+: (?P<text>(?:[A-Z]+\d+|invalid-syntax:?) .*)")
 OF_PLACE = ("import", "import-not-found", "import-untyped")  # what is installed here says nothing of the change
 NUMBERS = re.compile(r"\(line \d+\)|\bline \d+\b|(?<=\D):\d+(:\d+)?\b")
 UNREACHED = re.compile(r"No matching distribution found|Could not find a version that satisfies|Could not install")
@@ -127,6 +128,13 @@ def mypy(output: str) -> Iterator[ToolRemark | str]:
     for line in output.splitlines():
         found = MYPY.fullmatch(line.strip())
         if found and found["code"] not in OF_PLACE:
+            yield ToolRemark(f"{found['path']} {_stable(found['text'])}", line.strip())
+
+
+def ruff(output: str) -> Iterator[ToolRemark | str]:
+    """`path:3:5: CODE text`, as the repository's own configuration has it."""
+    for line in output.splitlines():
+        if found := RUFF.fullmatch(line.strip()):
             yield ToolRemark(f"{found['path']} {_stable(found['text'])}", line.strip())
 
 

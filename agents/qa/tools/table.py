@@ -28,6 +28,8 @@ DOCKERFILE = ("Dockerfile", "Dockerfile.*", "*.Dockerfile", "Containerfile")
 REQUIREMENTS = ("*requirements*.txt", "requirements/*.txt", "*constraints*.txt")
 DJANGO = ("*.py", "templates/", "*.html")
 PYTHON = ("*.py", "*.pyi")
+LINTED = (("ruff.toml", ""), (".ruff.toml", ""), ("pyproject.toml", "[tool.ruff"))
+LINTING = 'ruff check --no-cache --no-fix --force-exclude --output-format concise --quiet "$@" 2>&1'
 TYPED = (("mypy.ini", ""), (".mypy.ini", ""), ("pyproject.toml", "[tool.mypy"), ("setup.cfg", "[mypy"))
 UNTESTED = (
     *SHELL,
@@ -78,6 +80,7 @@ class FileTool:
     """`files`: patterns of what it reads. `needs`: shell that fails where it is not installed. `at`: only in a
     repository with this file, in its folder, and about all of it. `own`: no program, but a reading of our own.
     `asked`: files, and a piece of their text: only in a repository that has one of these asks for the tool at all.
+    `of_tests`: it reads changed tests, too.
     """
 
     name: str
@@ -89,6 +92,7 @@ class FileTool:
     remedy: Remedy = "correct"
     own: OwnReading | None = None
     asked: tuple[tuple[str, str], ...] = ()
+    of_tests: bool = False
 
     def line(self, files: Iterable[str], folder: str = "") -> str:
         """The whole line for a shell."""
@@ -147,6 +151,7 @@ TOOLS = (
         "python -c 'import django'",
         MANAGE,
     ),
+    FileTool("ruff check", PYTHON, LINTING, readings.ruff, _program("ruff"), asked=LINTED, of_tests=True),
     FileTool("mypy", PYTHON, f'python {GATE}/gate_types.py "$@"', readings.mypy, asked=TYPED),
 )
 
