@@ -21,7 +21,17 @@ from sisimpur.agents.coder.judge import (
     judge,
     pulse,
 )
-from sisimpur.agents.coder.showing import carry_out, run_and_show, texts, with_fixtures, with_views, words_of
+from sisimpur.agents.coder.showing import (
+    Formats,
+    carry_out,
+    keep_form,
+    run_and_show,
+    texts,
+    unformatted,
+    with_fixtures,
+    with_views,
+    words_of,
+)
 from sisimpur.shared.llm.prompts import Prompts, quoted
 from sisimpur.shared.model.change import Change, marks_tests
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Refused, Unavailable
@@ -137,7 +147,7 @@ class _TellingEngine:
 
 @dataclass(frozen=True)
 class Coder:
-    """`refused`: keeps what the engine of an attempt wanted to write and may not."""
+    """`refused`: keeps what the engine of an attempt wanted to write and may not. `formats`: see `keep_form`."""
 
     engine: Engine
     mirror: Mirror
@@ -146,6 +156,7 @@ class Coder:
     prompts: Prompts
     log: Log
     refused: Callable[[Run, Sequence[str]], None]
+    formats: Formats = unformatted
 
     def code(
         self,
@@ -186,6 +197,7 @@ class Coder:
             return NotCoded(str(reason))
         if trouble := self._trouble(engine_run, token):
             return trouble
+        keep_form(job, before, self.formats)
         return self._commit(run, task, base, job, correction)
 
     def _telling(self, run: Run, task: TaskSpec) -> Engine:

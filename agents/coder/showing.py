@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
 from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun, text_of
 from sisimpur.shared.llm.prompts import quoted
-from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.work import Correction, TaskSpec
 from sisimpur.shared.repo.file_parts import (
@@ -128,6 +128,37 @@ def carry_out(job: EngineJob, done: EngineRun, before: Mapping[str, str]) -> Eng
             write_text(job.folder / path, text)
         fault_point("engine.rearranged")
     return replace(done, end="edited", edited=(*done.edited, *left)) if left else done
+
+
+Formats = Callable[[Mapping[str, str], Mapping[str, str]], Mapping[str, str]]  # Python files, configuration -> files
+CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")
+
+
+def unformatted(_files: Mapping[str, str], _configuration: Mapping[str, str]) -> Mapping[str, str]:
+    """There is no formatter."""
+    return {}
+
+
+def keep_form(job: EngineJob, before: Mapping[str, str], formats: Formats) -> None:
+    """Write Python files as the formatter does that were so before; new ones, if all that changed were so.
+
+    How others should look nobody knows. What cannot be formatted stays as it is: the tests tell more.
+    """
+    now = texts(job)
+    changed = {path: text for path, text in now.items() if path.endswith(".py") and text and text != before.get(path)}
+    old = {path: before[path] for path in changed if before.get(path)}
+    configuration = {path: text for path in CONFIGURATION if (text := _text(job.folder, path))}
+    try:
+        was = formats(old, configuration)
+        kept = {path for path in old if was.get(path) == old[path]}
+        new = changed.keys() - old.keys() if old and len(kept) == len(old) else set()
+        made = formats({path: changed[path] for path in sorted(kept | new)}, configuration)
+    except (Misconfigured, Refused, Stumble, Unavailable):
+        return
+    for path, text in made.items():
+        if text != changed[path]:
+            write_text(job.folder / path, text)
+            fault_point("engine.formatted")
 
 
 # --- lines of our own in a reply: SHOW, DELETE and MOVE ------------------------------------------------------

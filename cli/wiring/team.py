@@ -10,7 +10,6 @@ from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from sisimpur.agents.coder.engine.engine import Engine
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask, ReviewsChange
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
@@ -191,7 +190,7 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
 
     planner = made_once(lambda: _planner(asker, prompts, analyzer, asks_again, workshop))
     change = ChangeRoles(
-        coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
+        coder=lambda: _coder(parts, mirror, prompts, workshop),
         qa=made_once(lambda: _qa(parts, mirror, workshop)),
         reviewer=lambda: _reviewer(asker, prompts, mirror, workshop, outgoing),
         work=records.home.work,
@@ -259,7 +258,7 @@ def _qa(parts: TeamParts, mirror: Mirror, workshop: Workshop) -> ChecksChange:
     return Qa(workshop.bench(mirror), mirror, runs, policy, parts.log, mends, workshop.tools())
 
 
-def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, engine: Engine) -> CodesTask:
+def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, workshop: Workshop) -> CodesTask:
     from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets, Routes
 
     records, settings = parts.records, parts.records.settings
@@ -275,4 +274,5 @@ def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, engine: Engine) -
     routes = Routes(parts.savings, parts.pricing, records.clock, model.choice, model.easy or "")
     tickets = CoderTickets(records.ledger, routes, coder_limits, records.clock, parts.savings.longest)
     committer = Committer(mirror, parts.outgoing, AUTHOR, settings.target.file.protected)
-    return Coder(engine, mirror, committer, tickets, prompts, parts.log, records.journal.keep_refused)
+    refused = records.journal.keep_refused
+    return Coder(workshop.engine(), mirror, committer, tickets, prompts, parts.log, refused, workshop.formats)

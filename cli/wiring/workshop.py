@@ -184,6 +184,10 @@ class BoxWorkshop:
     def linter(self) -> Linter:
         return self._ruff
 
+    def formats(self, files: Mapping[str, str], configuration: Mapping[str, str]) -> Mapping[str, str]:
+        """What the formatter makes of these files."""
+        return self._ruff.formatted(files, configuration)
+
     @cached_property
     def _ruff(self) -> RuffLinter:
         from sisimpur.shared.sandbox.linter import RuffLinter

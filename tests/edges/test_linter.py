@@ -165,3 +165,18 @@ def test_a_path_that_is_none_is_not_counted(linter: RuffLinter, path: str) -> No
 def test_a_configuration_that_ruff_does_not_take_is_no_clean_code(linter: RuffLinter) -> None:
     with pytest.raises(Stumble, match="ruff: exited, exit code 2"):
         linter.found({"a.py": "import os\n", "ruff.toml": "lint.select = ['NOPE']\n"})
+
+
+# --- the formatter --------------------------------------------------------------------------------------------
+
+
+def test_files_are_formatted_as_their_repository_configures_it(linter: RuffLinter) -> None:
+    files = {"a/b.py": "x = {'a':1,\n  'b':2}\n", "c.py": "def f(:\n", "d.py": "y = 1\n"}
+    wide = {"pyproject.toml": "[tool.ruff.format]\nquote-style = 'single'\n"}
+    assert linter.formatted(files, {}) == {"a/b.py": 'x = {"a": 1, "b": 2}\n', "d.py": "y = 1\n"}
+    assert linter.formatted(files, wide)["a/b.py"] == "x = {'a': 1, 'b': 2}\n"
+    assert linter.formatted({}, wide) == {}
+
+
+def test_a_configuration_that_ruff_does_not_take_formats_nothing(linter: RuffLinter) -> None:
+    assert linter.formatted({"a.py": "x  = 1\n"}, {"pyproject.toml": "[tool.ruff]\nno-such = 1\n"}) == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,14 @@ from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.agents.coder.showing import (
     LONG_TO_READ,
     PartOrder,
+    keep_form,
     orders,
     part_of,
     rearranged,
     with_views,
     words_of,
 )
-from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.model.work import Correction, ModelChoice, TaskSpec
 from sisimpur.shared.repo.file_parts import LEAST_GAP, LEFT_OUT, LONG, MOST, view
 
@@ -365,3 +367,51 @@ def test_of_what_is_only_read_the_named_part_is_shown_and_of_what_is_edited_all(
     (path,) = (found := with_views(job, "Round what net_price returns.").views)
     assert path == "read.py" and function("net_price") in found[path] and len(found[path]) < len(text) * 0.8
     assert not with_views(job, "Round the price.").views, "where nothing is named, all of it may matter"
+
+
+# --- the form that a file had -----------------------------------------------------------------------------------
+
+
+def tidied(files: Mapping[str, str], _configuration: Mapping[str, str]) -> Mapping[str, str]:
+    """A formatter to which the blanks around a sign matter."""
+    return {path: text.replace("  ", " ") for path, text in files.items() if "(:" not in text}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "left"),
+    [
+        pytest.param({"a.py": "a = 1\n"}, {"a.py": "a  = 2\n"}, {"a.py": "a = 2\n"}, id="as it was"),
+        pytest.param({"a.py": "a  = 1\n"}, {"a.py": "a  = 2\n"}, {"a.py": "a  = 2\n"}, id="it was not"),
+        pytest.param({"a.py": "a = 1\n"}, {"a.py": "def f(:\n  1"}, {"a.py": "def f(:\n  1"}, id="it cannot be read"),
+        pytest.param(
+            {"a.py": "a = 1\n", "c.py": "c  = 1\n", "n.md": "a\n"},
+            {"a.py": "a  = 2\n", "b.py": "b  = 1\n", "c.py": "c  = 1\n", "n.md": "a  b\n"},
+            {"a.py": "a = 2\n", "b.py": "b = 1\n", "c.py": "c  = 1\n", "n.md": "a  b\n"},
+            id="a new file beside it; what did not change, and no prose",
+        ),
+        pytest.param(
+            {"a.py": "a = 1\n", "c.py": "c  = 1\n"},
+            {"a.py": "a  = 2\n", "b.py": "b  = 1\n", "c.py": "c  = 2\n"},
+            {"a.py": "a = 2\n", "b.py": "b  = 1\n", "c.py": "c  = 2\n"},
+            id="nobody knows of a new file beside one that was not",
+        ),
+        pytest.param({}, {"b.py": "b  = 1\n"}, {"b.py": "b  = 1\n"}, id="nor of one alone"),
+    ],
+)
+def test_a_file_keeps_the_form_that_it_had(
+    tmp_path: Path, before: dict[str, str], now: dict[str, str], left: dict[str, str]
+) -> None:
+    for path, text in now.items():
+        (tmp_path / path).write_text(text)
+    create = tuple(path for path in now if path not in before)
+    keep_form(EngineJob(tmp_path, "", tuple(before), create, (), "", ModelChoice("m")), before, tidied)
+    assert {path: (tmp_path / path).read_text() for path in now} == left
+
+
+def test_without_a_formatter_a_file_stays_as_it_is(tmp_path: Path) -> None:
+    def missing(_files: Mapping[str, str], _configuration: Mapping[str, str]) -> Mapping[str, str]:
+        raise Misconfigured("there is no ruff")
+
+    (tmp_path / "a.py").write_text("a  = 2\n")
+    keep_form(EngineJob(tmp_path, "", ("a.py",), (), (), "", ModelChoice("m")), {"a.py": "a = 1\n"}, missing)
+    assert (tmp_path / "a.py").read_text() == "a  = 2\n"
