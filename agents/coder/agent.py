@@ -192,10 +192,10 @@ class Coder:
             self.tickets.close(token)
         self.log(run, "engine", model=route.model.model, end=told.end, detail=told.detail, output=told.output)
         try:
-            engine_run = carry_out(job, told, before)
+            trouble = self._trouble(carry_out(job, told, before), token)
         except Refused as reason:
             return NotCoded(str(reason))
-        if trouble := self._trouble(engine_run, token):
+        if trouble:
             return trouble
         keep_form(job, before, self.formats)
         return self._commit(run, task, base, job, correction)

@@ -24,6 +24,7 @@ from typing import Any
 import httpx2
 
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files, never
+from sisimpur.agents.coder.showing import unformatted
 from sisimpur.agents.orchestrator.vision.vision_parser import parse
 from sisimpur.agents.planner.facts.asking import Lints
 from sisimpur.agents.qa.runner.suite import Bench, RawTestRun, SuiteOrder
@@ -378,6 +379,9 @@ class ScriptedWorkshop:
 
     def tools(self) -> Mapping[str, Lints]:
         return {"ruff": lambda files, *_: self.lint(files)}
+
+    def formats(self, files: Mapping[str, str], configuration: Mapping[str, str]) -> Mapping[str, str]:
+        return unformatted(files, configuration)
 
     def close(self) -> None:
         """Nothing goes on."""
