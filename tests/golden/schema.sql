@@ -1,4 +1,4 @@
-pragma user_version = 41;
+pragma user_version = 44;
 CREATE VIEW call_amounts as select 1 as sign, id, day, agent, task, model, day_cap, month_cap, iif(state = 'settled', amount, 0) as spent, iif(state = 'open', amount, 0) as reserved, iif(state = 'lost', amount, 0) as lost, input + write_5m + write_1h + read as tokens_in, output as tokens_out, iif(state = 'settled', read, 0) as read, iif(state = 'settled', write_5m, 0) as write_5m, iif(state = 'settled', write_1h, 0) as write_1h from calls where state <> 'refused';
 CREATE TRIGGER audit_answer after insert on answers begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'answer', 'owner', new.goal_id, '', json_object('question', substr(new.question, 1, 300), 'text', substr(new.text, 1, 300))); end;
 CREATE TRIGGER audit_answer_again after update on answers begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'answer', 'owner', new.goal_id, '', json_object('question', substr(new.question, 1, 300), 'text', substr(new.text, 1, 300))); end;
@@ -19,10 +19,15 @@ CREATE TRIGGER audit_finding_over after insert on findings_over begin insert int
 CREATE TRIGGER audit_gate after update of answer_json on gate_runs when new.answer_json is not old.answer_json begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, new.kind, 'team', new.task, new.commit_id, json_object('begun', new.begun, 'bytes', length(new.answer_json))); end;
 CREATE TRIGGER audit_is_sealed before update on audit when old.hash <> '' begin select raise(abort, 'what was done stays in the audit'); end;
 CREATE TRIGGER audit_notice after update of state on notices when new.state = 'delivered' and old.state <> 'delivered' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( iif(new.tried_at = '', new.at, new.tried_at), 'notice', 'team', new.key, '', json_object('service', new.service, 'digest', new.digest)); end;
+CREATE TRIGGER audit_passkey after insert on board_passkeys begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.made, 'sign-in', 'owner', 'board', '', json_object('passkey', new.id, 'role', new.role, 'name', new.name, 'site', new.site)); end;
+CREATE TRIGGER audit_passkey_end after delete on board_passkeys begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( old.ended, 'sign-in', 'owner', 'board', '', json_object('passkey', old.id, 'name', old.name, 'ended', 'deleted')); end;
+CREATE TRIGGER audit_passkey_refused after update of refused on board_passkeys when new.refused is not old.refused begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.refused, 'sign-in', 'owner', 'board', '', json_object('passkey', new.id, 'name', new.name, 'refused', 'its count went back: there may be a copy of it')); end;
 CREATE TRIGGER audit_plan after update of plan_json on daily_plans when new.plan_json is not old.plan_json begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( coalesce((select at from audit order by seq desc limit 1), new.day), 'plan', 'team', new.day, '', json_object('bytes', length(new.plan_json))); end;
 CREATE TRIGGER audit_plan_made after insert on daily_plans when new.plan_json is not null begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( coalesce((select at from audit order by seq desc limit 1), new.day), 'plan', 'team', new.day, '', json_object('bytes', length(new.plan_json))); end;
+CREATE TRIGGER audit_push after insert on pushes begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.made, 'sign-in', 'owner', 'board', '', json_object('notified', new.id, 'session', substr(new.session, 1, 8))); end;
+CREATE TRIGGER audit_push_end after delete on pushes begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( max(old.made, old.told), 'sign-in', 'owner', 'board', '', json_object('notified', old.id, 'session', substr(old.session, 1, 8), 'ended', 'removed, given up, or its session ended')); end;
 CREATE TRIGGER audit_ruling after insert on rulings begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'ruling', 'owner', new.task, '', json_object('said', new.kind, 'change', new.subject, 'why', substr(new.why, 1, 300))); end;
-CREATE TRIGGER audit_sign_in after insert on board_keys when new.kind <> 'link' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.made, 'sign-in', 'owner', 'board', '', json_object(new.kind, substr(new.digest, 1, 8), 'role', new.role, 'name', new.name, 'until', new.until)); end;
+CREATE TRIGGER audit_sign_in after insert on board_keys when new.kind <> 'link' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.made, 'sign-in', 'owner', 'board', '', json_object(new.kind, substr(new.digest, 1, 8), 'role', new.role, 'name', new.name, 'account', new.account, 'until', new.until)); end;
 CREATE TRIGGER audit_sign_out after delete on board_keys when old.kind <> 'link' begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( old.seen, 'sign-in', 'owner', 'board', '', json_object(old.kind, substr(old.digest, 1, 8), 'role', old.role, 'name', old.name, 'ended', 'signed out, closed, or out of date')); end;
 CREATE TRIGGER audit_stays before delete on audit begin select raise(abort, 'what was done stays in the audit'); end;
 CREATE TRIGGER audit_task_event after update of done on task_events when new.done = 1 and old.done = 0 begin insert into audit (at, kind, actor, subject, commit_id, detail) values ( new.at, 'task', iif(new.event like '% by the owner' or new.event = 'goal removed from VISION.md', 'owner', 'team'), new.task, '', json_object('event', new.event, 'from', new.from_state, 'to', new.to_state, 'note', substr(new.note, 1, 300))); end;
@@ -36,6 +41,7 @@ CREATE TRIGGER call_kept before delete on calls begin select raise(abort, 'a cal
 CREATE TRIGGER call_summed instead of insert on call_amounts begin insert into call_sums values (new.day, new.agent, new.task, new.model, new.sign, new.sign * new.spent, new.sign * new.reserved, new.sign * new.lost, new.sign * new.tokens_in, new.sign * new.tokens_out, new.sign * new.read, new.sign * new.write_5m, new.sign * new.write_1h) on conflict do update set calls = calls + excluded.calls, spent = spent + excluded.spent, reserved = reserved + excluded.reserved, lost = lost + excluded.lost, tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out, read = read + excluded.read, write_5m = write_5m + excluded.write_5m, write_1h = write_1h + excluded.write_1h; insert into day_sums values (new.day, new.sign * new.spent, new.sign * new.reserved, new.sign * new.lost, new.id, new.day_cap, new.month_cap) on conflict do update set spent = spent + excluded.spent, reserved = reserved + excluded.reserved, lost = lost + excluded.lost, last_call = max(last_call, excluded.last_call), day_cap = iif(excluded.last_call >= last_call, excluded.day_cap, day_cap), month_cap = iif(excluded.last_call >= last_call, excluded.month_cap, month_cap); end;
 CREATE TRIGGER lesson_words_in after insert on lessons begin insert into lesson_words (rowid, keywords, signature, text) values (new.number, new.keywords, new.signature, new.text); end;
 CREATE TRIGGER lesson_words_out after delete on lessons begin insert into lesson_words (lesson_words, rowid, keywords, signature, text) values ('delete', old.number, old.keywords, old.signature, old.text); end;
+CREATE TRIGGER push_ends_with_its_session after delete on board_keys begin delete from pushes where session = old.digest; end;
 CREATE TABLE agent_runs (
     id integer primary key,
     agent_name text not null,
@@ -98,6 +104,8 @@ CREATE TABLE "board_keys" (
     made text not null,
     seen text not null,
     until text not null,
+    account text not null default '',
+    passkey text not null default '',
     check ((kind = 'key') = (role in ('read', 'answer'))),
     check ((kind = 'key') = (name <> ''))
 ) strict, without rowid;
@@ -107,6 +115,20 @@ CREATE TABLE board_orders (
     status integer not null,
     answer text not null,
     at text not null
+) strict, without rowid;
+CREATE TABLE board_passkeys (
+    credential text primary key,
+    id text not null unique,
+    site text not null,
+    public_key blob not null,
+    count integer not null,
+    role text not null check (role in ('owner', 'reviewer', 'viewer')),
+    person text not null,
+    name text not null,
+    made text not null,
+    used text not null,
+    refused text not null default '',
+    ended text not null default ''
 ) strict, without rowid;
 CREATE TABLE budget_warnings (
     scope text not null check (scope in ('day', 'month')),
@@ -407,6 +429,17 @@ CREATE TABLE phases (
     missed integer not null default 0,
     primary key (day, name)
 );
+CREATE TABLE pushes (
+    id text primary key,
+    session text not null,
+    endpoint text not null unique,
+    p256dh text not null,
+    auth text not null,
+    language text not null,
+    made text not null,
+    told text not null default '',
+    why text not null default ''
+) strict, without rowid;
 CREATE TABLE questions (
     goal_id text not null,
     wording text not null,
@@ -564,6 +597,7 @@ CREATE INDEX attempts_sent_back on attempts (ended_at) where outcome = 'sent bac
 CREATE INDEX audit_by_time on audit (at);
 CREATE INDEX audit_unsealed on audit (seq) where hash = '';
 CREATE INDEX batches_by_day on batches (day);
+CREATE INDEX board_keys_by_passkey on board_keys (passkey) where passkey <> '';
 CREATE INDEX board_orders_by_time on board_orders (at);
 CREATE INDEX calls_by_day on calls (day, amount) where state <> 'refused';
 CREATE INDEX calls_by_task on calls (task, amount) where state <> 'refused';
@@ -582,6 +616,7 @@ CREATE INDEX intents_by_outcome on intents (external_id) where state = 'done';
 CREATE INDEX intents_by_task on intents (task, kind);
 CREATE INDEX lesson_uses_by_try on lesson_uses (task, attempt);
 CREATE UNIQUE INDEX one_pause on deploy_pauses ((1)) where ended_at is null;
+CREATE INDEX pushes_by_session on pushes (session);
 CREATE INDEX replies_by_age on replies (at);
 CREATE INDEX rulings_by_task on rulings (task);
 CREATE INDEX task_events_by_event on task_events (event, at);
