@@ -95,6 +95,10 @@ def slow(line: BaseHTTPRequestHandler) -> None:
 
 BROKEN: dict[str, tuple[Callable[[BaseHTTPRequestHandler], None], str]] = {
     "huge": (says({"access_token": "x", "id": 12345, "more": "x" * 200_000}), "refused"),
+    "right, and then blanks": (
+        says(b'{"id": 12345, "access_token": "a", "token_type": "bearer"}' + b" " * 100_000),
+        "refused",
+    ),
     "huge and packed": (says(b"\x1f\x8b" + b"\0" * 60_000, content_encoding="gzip"), "refused"),
     "deep": (says(b"[" * 60_000), "refused"),
     "no JSON": (says(b"<html>"), "refused"),
