@@ -10,9 +10,9 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
-from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, OwnerAnswers
+from sisimpur.agents.orchestrator.inbox.answers import LONGEST_ANSWER, Move, OwnerAnswers
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.printing import command, pasteable, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
@@ -187,6 +187,11 @@ def cancel(arguments: Arguments) -> int:
     return _carried_out(arguments, moved)
 
 
+def done(arguments: Arguments) -> int:
+    """Move the file to completed: the owner did it without the team; its pull request is closed."""
+    return _carried_out(arguments, moved)
+
+
 def approve(arguments: Arguments) -> int:
     return _carried_out(arguments, approved)
 
@@ -260,10 +265,10 @@ def _answers(records: Records) -> OwnerAnswers:
 
 
 def moved(records: Records, arguments: Arguments) -> str:
-    """Do as the command says, which is `retry`, `reject` or `cancel`. `cancel plan`: all tasks whose plan waits."""
+    """Do as the command says: `retry`, `reject`, `cancel` or `done`. `cancel plan`: all tasks whose plan waits."""
     if (arguments.command, arguments.id) == ("cancel", "plan") and not records.store.find("plan"):
         return plain(records.plan_answers.drop(_why(arguments.why), arguments.commit))
-    word = cast(Literal["retry", "reject", "cancel"], arguments.command)
+    word = cast(Move, arguments.command)
     id_, source = _found(records, arguments.id)
     answers = _answers(records)
     if word == "retry" and not arguments.again:

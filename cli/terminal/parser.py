@@ -80,6 +80,7 @@ def _answers(commands: CommandLine) -> None:
             "a remark for the record",
             "",
         ),
+        "done": ("call a task done that you did yourself; its pull request is closed", "a remark for the record", ""),
         "unblock": ("let a task begin without those that it waits for", "a remark for the record", ""),
     }
     for name, (help_, why, more) in reasons.items():

@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers, Word, destination, taken_back
+from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, Move, OwnerAnswers, Word, destination, taken_back
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Event, State, after, owner_moved
 from sisimpur.shared.store.gate_book import GateRepository
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.disk
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 SPEC = parse("t", "---\ntitle: Fix it\nfiles: [a.py]\n---\n\nDo it.\n", "t.md")
-MOVES: tuple[Word, ...] = ("retry", "reject", "cancel")
+MOVES: tuple[Move, ...] = ("retry", "reject", "cancel", "done")
 
 
 class Owner:
@@ -62,7 +62,7 @@ def owner(tmp_path: Path) -> Iterator[Owner]:
     owner.db.close()
 
 
-NOTHING = {(word, State.COMPLETED) for word in ("reject", "cancel")} | {
+NOTHING = {(word, State.COMPLETED) for word in ("reject", "cancel", "done")} | {
     (word, State.FAILED) for word in ("reject", "cancel")
 }
 

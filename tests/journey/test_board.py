@@ -244,6 +244,20 @@ def test_a_change_is_said_no_to_tried_again_and_taken_out(tmp_path: Path) -> Non
     assert told.status_code == 409 and "cancel does nothing there" in told.json()["title"]
 
 
+def test_what_the_owner_did_himself_is_called_done_and_nothing_of_the_teams_is_merged(tmp_path: Path) -> None:
+    day = run(tmp_path)
+    page = signed_in(day)
+    assert page.rule("done", "it was one line").status_code == 201
+    assert day.states() == {ID: "completed"}
+    with ScriptedModel([]) as model:
+        day.model_url = model.url
+        day.given_key()
+        assert day.run_day() == []
+    task, (pull,) = page.read(f"tasks/{ID}"), page.read("pulls")["pulls"]
+    assert task["history"][-1]["event"] == "done by the owner" and pull["state"] == "closed"
+    assert "done does nothing there" in page.rule("done").json()["title"]
+
+
 def test_a_question_is_answered(tmp_path: Path) -> None:
     with ScriptedModel([reads(questions=[{"goal_id": SUM, "text": "Which sum?"}])]) as model:
         day = Stage(tmp_path, model.url).set_up(VISION, FILES)

@@ -147,6 +147,10 @@ def test_a_change_is_rejected_with_words_and_a_card_that_is_dragged_asks_before_
         page.get_by_role("dialog").get_by_role("button", name="Try again").click()
         expect(page.get_by_role("region", name="To do").get_by_role("article")).to_be_visible()
         assert day.states() == {ID: "backlog"}
+        page.get_by_role("region", name="To do").get_by_role("article").drag_to(page.get_by_role("region", name="Done"))
+        page.get_by_role("dialog").get_by_role("button", name="Call it done").click()
+        expect(page.get_by_role("region", name="Done").get_by_role("article")).to_be_visible()
+        assert day.states() == {ID: "completed"}
 
 
 def test_letters_that_nobody_sees_are_shown_and_bengali_has_its_letters_and_its_words(

@@ -22,6 +22,7 @@ from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
 SHORTEST = 4  # letters of a signature
+Move = Literal["reject", "retry", "cancel", "done"]
 Word = Literal["approve", "reject", "retry", "cancel", "retest", "unblock"]
 
 
@@ -37,10 +38,11 @@ class Meaning:
     said: Said
 
 
-MEANINGS: Mapping[Word, Meaning] = {
+MEANINGS: Mapping[Word | Move, Meaning] = {
     "retry": Meaning(State.BACKLOG, (Event.RETRIED, Event.WITHDRAWN), "correct"),
     "reject": Meaning(State.FAILED, (Event.CANCELLED,), "reject"),
     "cancel": Meaning(State.FAILED, (Event.CANCELLED,), "reject"),
+    "done": Meaning(State.COMPLETED, (Event.DONE_BY_OWNER,), "reject"),  # of the team's change: the owner's is there
 }
 
 
@@ -68,7 +70,7 @@ def taken_back(source: State, history: Sequence[Happened], born: State) -> State
     return State.COMPLETED if is_new and booked[-2] is State.COMPLETED else None
 
 
-def destination(word: Literal["reject", "retry", "cancel"], task: str, source: State) -> State:
+def destination(word: Move, task: str, source: State) -> State:
     """Where the file goes. Misconfigured: the word means nothing there."""
     meaning = MEANINGS[word]
     if source is State.GONE:
@@ -155,7 +157,7 @@ class OwnerAnswers:
             self.move(task, state, "retry", "")
         return finding
 
-    def move(self, task: str, source: State, word: Literal["reject", "retry", "cancel"], why: str) -> State:
+    def move(self, task: str, source: State, word: Move, why: str) -> State:
         """Where the file lies now; `why` reaches the coder. Misconfigured: the word means nothing there.
 
         What is to be done already needs no retry, but hears why. A retry of which nothing is begun is only taken back.
@@ -166,7 +168,7 @@ class OwnerAnswers:
             return source
         target = destination(word, task, source)
         before = None
-        if word != "retry":
+        if word in ("reject", "cancel"):
             before = taken_back(source, self.journal.history(task), self.journal.born_in(task))
         if before is None:
             parked = self.gates.parked(task)

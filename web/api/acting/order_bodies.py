@@ -34,7 +34,7 @@ class LineComment(OrderBody):
 class RulingBody(OrderBody):
     """`commit`: what was looked at when it was decided, whole; empty: nothing was tested yet."""
 
-    ruling: Literal["approve", "reject", "retry", "cancel"]
+    ruling: Literal["approve", "reject", "retry", "cancel", "done"]
     commit: Commit
     why: Words = ""
     comments: Annotated[list[LineComment], Field(max_length=MOST_COMMENTS)] = []

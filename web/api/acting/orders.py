@@ -18,6 +18,7 @@ ORDERS: Mapping[str, Order] = {
     "reject": moved,
     "retry": moved,
     "cancel": moved,
+    "done": moved,
     "answer": answered,
     "pause-deploys": paused,
     "resume-deploys": resumed,

@@ -35,7 +35,7 @@ TABLE = (
     ("POST", "/api/v1/(session/offer|passkeys)", frozenset(PEOPLE)),  # for the role that they have
     ("DELETE", "/api/v1/passkeys/[^/]+", frozenset(PEOPLE)),  # as sessions
 )
-RULINGS = {"reject": _ANSWERS, "retry": _ANSWERS, "approve": _DECIDES, "cancel": _DECIDES}
+RULINGS = {"reject": _ANSWERS, "retry": _ANSWERS, "approve": _DECIDES, "cancel": _DECIDES, "done": _DECIDES}
 
 
 def may(role: Role, method: str, path: str, ruling: str = "") -> bool:

@@ -16,10 +16,10 @@ const WIDE = 900;
 const WAITS = /^waits for you: /; // so the board says it, with the reasons
 /** What it says to put a card of one column into another. */
 const MOVES: Partial<Record<TaskState, Partial<Record<TaskState, Ruling>>>> = {
-  backlog: { failed: "cancel" },
-  in_progress: { backlog: "retry", failed: "cancel" },
-  in_review: { backlog: "retry", failed: "reject" },
-  failed: { backlog: "retry" },
+  backlog: { failed: "cancel", completed: "done" },
+  in_progress: { backlog: "retry", failed: "cancel", completed: "done" },
+  in_review: { backlog: "retry", failed: "reject", completed: "done" },
+  failed: { backlog: "retry", completed: "done" },
 };
 
 interface Move {
@@ -45,7 +45,7 @@ export default function Board(): ReactNode {
     if (!task || task.state === to) return;
     const ruling = MOVES[task.state]?.[to];
     if (ruling) setMove({ task, ruling });
-    else say(t(to === "completed" ? "move.done" : "move.nothing", { from: t(`state.${task.state}`), to: t(`state.${to}`) }), true);
+    else say(t("move.nothing", { from: t(`state.${task.state}`), to: t(`state.${to}`) }), true);
   }
 
   return (

@@ -11,22 +11,22 @@ import { useOrder } from "./ordering";
 import { Lines, say, Trouble, Waiting } from "./parts";
 import { useWho } from "./who";
 
-export type Ruling = "approve" | "reject" | "retry" | "cancel";
+export type Ruling = "approve" | "reject" | "retry" | "cancel" | "done";
 const NEEDS_WORDS: readonly string[] = ["reject", "sendback"];
 const LONGEST = 1_000; // characters
 
 /** What can be said of a task that lies there. */
 export function rulings(state: TaskState, waits: boolean): Ruling[] {
-  if (state === "in_review") return waits ? ["approve", "retry", "reject"] : ["retry", "reject"];
-  if (state === "failed") return ["retry"];
-  return state === "backlog" ? ["cancel"] : state === "in_progress" ? ["retry", "cancel"] : [];
+  if (state === "in_review") return waits ? ["approve", "retry", "reject", "done"] : ["retry", "reject", "done"];
+  if (state === "failed") return ["retry", "done"];
+  return state === "backlog" ? ["cancel", "done"] : state === "in_progress" ? ["retry", "cancel", "done"] : [];
 }
 
 /** Whether the coder would read what is said about lines of it. */
 export const takesComments = (state: TaskState): boolean => state === "in_review" || state === "failed";
 
 /** Which words tell of it: to send back what waits is not what "try again" is. */
-export const wordOf = (ruling: Ruling, state: TaskState): "approve" | "reject" | "retry" | "cancel" | "sendback" | "withdraw" =>
+export const wordOf = (ruling: Ruling, state: TaskState): "approve" | "reject" | "retry" | "cancel" | "done" | "sendback" | "withdraw" =>
   ruling !== "retry" ? ruling : state === "in_review" ? "sendback" : state === "in_progress" ? "withdraw" : "retry";
 
 interface Deciding {
@@ -139,7 +139,7 @@ export function Actions({ id, state, waits, files, first }: { id: string; state:
       ) : (
         <div className="actions">
           {can.map((ruling) => (
-            <button key={ruling} type="button" className={ruling === "approve" ? "main" : ""} data-key={{ approve: "a", reject: "r", retry: "", cancel: "" }[ruling]} onClick={() => setAsked(ruling)}>
+            <button key={ruling} type="button" className={ruling === "approve" ? "main" : ""} data-key={{ approve: "a", reject: "r", retry: "", cancel: "", done: "" }[ruling]} onClick={() => setAsked(ruling)}>
               {t(`do.${wordOf(ruling, state)}`)}
               {ruling === "retry" && takesComments(state) && comments.length > 0 && ` (${t("comments.count", { count: count(comments.length) })})`}
             </button>
