@@ -212,8 +212,8 @@ MAY = {  # beside looking
     Role.ANSWER: ANSWERED,
 }
 RULED = {
-    Role.OWNER: {"approve", "reject", "retry", "cancel"},
-    Role.REVIEWER: {"approve", "reject", "retry", "cancel"},
+    Role.OWNER: {"approve", "reject", "retry", "cancel", "done"},
+    Role.REVIEWER: {"approve", "reject", "retry", "cancel", "done"},
     Role.ANSWER: {"reject", "retry"},
 }
 
