@@ -79,7 +79,7 @@ class EngineWorkshop:
     def __init__(self, scripted: ScriptedWorkshop, real: BoxWorkshop) -> None:
         self.engine, self.close = real.engine, real.close
         self.bench, self.prepare = scripted.bench, scripted.prepare
-        self.linter, self.tools = scripted.linter, scripted.tools
+        self.linter, self.tools, self.formats = scripted.linter, scripted.tools, scripted.formats
 
 
 if __name__ == "__main__":
