@@ -195,10 +195,9 @@ class Coder:
             trouble = self._trouble(carry_out(job, told, before), token)
         except Refused as reason:
             return NotCoded(str(reason))
-        if trouble:
-            return trouble
-        keep_form(job, before, self.formats)
-        return self._commit(run, task, base, job, correction)
+        if not trouble:
+            keep_form(job, before, self.formats)
+        return trouble or self._commit(run, task, base, job, correction)
 
     def _telling(self, run: Run, task: TaskSpec) -> Engine:
         """What is written beside a task, and is no part of its change, says nothing about that."""
