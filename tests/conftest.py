@@ -142,12 +142,13 @@ def _is_in_memory(path: Path) -> bool:
 # --- the end -------------------------------------------------------------------------------------------------
 
 LEFT_OUT = pytest.StashKey[Counter[str]]()  # reason -> tests
+NOTHING = Counter[str]()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker tells the controller; each has left out the same."""
     if (told := getattr(session.config, "workeroutput", None)) is not None:
-        told["left_out"] = dict(session.config.stash.get(LEFT_OUT, Counter()))
+        told["left_out"] = dict(session.config.stash.get(LEFT_OUT, NOTHING))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -159,7 +160,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What was skipped and why, also when nobody asks (-rs)."""
     skipped = Counter(_reason(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
-    skipped += terminalreporter.config.stash.get(LEFT_OUT, Counter())
+    skipped += terminalreporter.config.stash.get(LEFT_OUT, NOTHING)
     for reason, count in skipped.most_common():
         terminalreporter.line(f"skipped: {count} x {reason}")
 
