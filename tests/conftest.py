@@ -148,7 +148,8 @@ NOTHING = Counter[str]()
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker tells the controller; each has left out the same."""
     if (told := getattr(session.config, "workeroutput", None)) is not None:
-        told["left_out"] = dict(session.config.stash.get(LEFT_OUT, NOTHING))
+        found: Counter[str] = session.config.stash.get(LEFT_OUT, NOTHING)
+        told["left_out"] = dict(found)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -160,7 +161,8 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What was skipped and why, also when nobody asks (-rs)."""
     skipped = Counter(_reason(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
-    skipped += terminalreporter.config.stash.get(LEFT_OUT, NOTHING)
+    left_out: Counter[str] = terminalreporter.config.stash.get(LEFT_OUT, NOTHING)
+    skipped += left_out
     for reason, count in skipped.most_common():
         terminalreporter.line(f"skipped: {count} x {reason}")
 
