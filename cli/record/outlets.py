@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sisimpur.cli.wiring.records import open_records
+from sisimpur.cli.wiring.services import browsers_told
 from sisimpur.shared.forge.github_check import SetupFinding
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.text import counted
-from sisimpur.shared.notify.phone.push_book import Push, PushBook
+from sisimpur.shared.notify.phone.push_book import Push
 from sisimpur.shared.system.paths import Home
 
 
@@ -20,7 +21,7 @@ def outlet_findings(home: Home) -> Iterator[SetupFinding]:
             for one in records.outlet_standings():
                 told = f"{counted(one.taken, 'event')} taken, {one.behind} behind"
                 yield SetupFinding(f"events {one.name}", not one.why, one.words or told)
-            yield from phone_findings(PushBook(records.db).alive(records.clock.now()))
+            yield from phone_findings(browsers_told(records))
     except TeamError as problem:
         yield SetupFinding("events", False, str(problem))
 

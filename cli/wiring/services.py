@@ -12,7 +12,8 @@ from sisimpur.agents.researcher.web.search import Search
 from sisimpur.cli.wiring.forge import github_name
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings import LiveCaps, Settings, board_url, load_board
-from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.config.settings_sign_in import SignInSettings
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from sisimpur.shared.model.research import Inquiry
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.notify.notice import Notifier
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sisimpur.agents.orchestrator.inbox.channel_inbox import ChannelInbox
     from sisimpur.shared.notify.mail_notifier import MailNotifier
     from sisimpur.shared.notify.phone.phone_notifier import PushSender
+    from sisimpur.shared.notify.phone.push_book import Push
     from sisimpur.shared.outlets.cloud_event import Stream
     from sisimpur.shared.outlets.relay import Feed, Relay
 
@@ -64,14 +66,24 @@ def phones_of(records: Records, make_sender: Callable[[Records], PushSender] | N
     """Return the browsers that are told what waits, as the books have them now."""
     from sisimpur.shared.notify.phone.push_book import PushBook
 
-    book = PushBook(records.db)
-    found = book.alive(records.clock.now(), load_board(records.home).sign_in.listed)
+    found = browsers_told(records)
     if not found:
         return ()
     from sisimpur.shared.notify.phone.phone_notifier import PhoneNotifier
 
-    sender = (make_sender or push_sender)(records)
+    book, sender = PushBook(records.db), (make_sender or push_sender)(records)
     return tuple(PhoneNotifier(push, book, sender) for push in found)
+
+
+def browsers_told(records: Records) -> Sequence[Push]:
+    """Return those of links, and of accounts that are listed now. A list that cannot be read stops no team."""
+    from sisimpur.shared.notify.phone.push_book import PushBook
+
+    try:
+        people = load_board(records.home).sign_in
+    except TeamError:  # the board, too, lets none of them in now
+        people = SignInSettings()
+    return PushBook(records.db).alive(records.clock.now(), people.listed)
 
 
 def push_sender(records: Records) -> PushSender:

@@ -30,6 +30,7 @@ from sisimpur.web.api.base.rights import Role
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.server import board as board_command
+from tests.journey.accounts_scene import RAHIM, listing
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 from tests.journey.test_board import HERE, PORT, Browser
@@ -110,6 +111,15 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     stage.clock.sleep((datetime.now(UTC) - stage.clock.now()).total_seconds())  # as the terminal's
     with PushSink(shows, stage.clock.now().timestamp()).listening() as sink:
         yield Scene(stage, sink, trusts)
+
+
+def of_account(scene: Scene, *people: str) -> Browser:
+    """Somebody who came with an account at GitHub, and who is listed so now."""
+    listing(scene.stage, *people)
+    page = scene.page()
+    with scene.stage.records() as records:
+        page.token = BoardKeys(records.db).enter("github:12345", Role.REVIEWER, records.clock.now())
+    return page
 
 
 def begin(page: Browser, browser: SinkBrowser, **more: Any) -> Any:
@@ -266,6 +276,16 @@ def test_a_phone_whose_session_is_over_hears_nothing_any_more(
     scene.tell(Notice("2026-11-20:other", "Waits for you", "x", waits="20261120-04"))
     assert [one["task"] for one in scene.sink.shown()] == [TASK]
     assert end == "idle" or laptop.read("pushes")["pushes"] == []
+
+
+def test_a_list_that_cannot_be_read_stops_no_team_and_names_nobody(scene: Scene) -> None:
+    of_link, of_github = scene.sink.browser(), scene.sink.browser()
+    begin(scene.page(), of_link)
+    assert begin(of_account(scene, RAHIM), of_github).status_code == 201
+    assert scene.tell() == [] and len(scene.sink.pushes) == 2
+    (scene.stage.home.config / "board.yaml").write_text("sign_in: [")
+    assert scene.tell(Notice("2026-11-20:other", "Waits for you", "x", waits="20261120-04")) == []
+    assert len(scene.sink.pushes) == 3, "a link's session is in no list"
 
 
 def test_no_word_of_the_change_leaves_and_nothing_in_it_decides(scene: Scene) -> None:
