@@ -76,14 +76,14 @@ def phones_of(records: Records, make_sender: Callable[[Records], PushSender] | N
 
 
 def browsers_told(records: Records) -> Sequence[Push]:
-    """Return those of links, and of accounts that are listed now. A list that cannot be read stops no team."""
+    """Return those of links, and of accounts that are listed now, and decide. A list that cannot be read stops no team."""
     from sisimpur.shared.notify.phone.push_book import PushBook
 
     try:
         people = load_board(records.home).sign_in
     except TeamError:  # the board, too, lets none of them in now
         people = SignInSettings()
-    return PushBook(records.db).alive(records.clock.now(), people.listed)
+    return PushBook(records.db).alive(records.clock.now(), people.decides)
 
 
 def push_sender(records: Records) -> PushSender:

@@ -98,3 +98,8 @@ class SignInSettings(SettingsPart):
         if account.partition(":")[0] not in self.ways:
             return None
         return next((one for one in self.people if account in one.accounts), None)
+
+    def decides(self, account: str) -> bool:
+        """Tell whether what waits is told to them now: who only looks hears of nothing."""
+        person = self.listed(account)
+        return person is not None and person.role != "viewer"

@@ -278,6 +278,26 @@ def test_a_phone_whose_session_is_over_hears_nothing_any_more(
     assert end == "idle" or laptop.read("pushes")["pushes"] == []
 
 
+def test_who_only_looks_now_or_is_listed_no_more_hears_of_nothing(scene: Scene) -> None:
+    """The browser was allowed while they decided. The session goes on, in the role of today."""
+    page, others = of_account(scene, RAHIM), iter(range(10))
+    assert begin(page, scene.sink.browser()).status_code == 201
+
+    def told() -> int:
+        before = len(scene.sink.pushes)
+        assert scene.tell(Notice(f"2026-11-20:other-{next(others)}", "Waits", "x", waits=TASK)) == []
+        return len(scene.sink.pushes) - before
+
+    assert told() == 1
+    listing(scene.stage, RAHIM.replace("reviewer", "viewer"))
+    assert page.read("session")["role"] == "viewer" and told() == 0
+    assert not [one for one in outlet_findings(scene.stage.home) if one.name.startswith("phone")]
+    listing(scene.stage, RAHIM.replace("12345", "99"))
+    assert told() == 0
+    listing(scene.stage, RAHIM)
+    assert told() == 1
+
+
 def test_a_list_that_cannot_be_read_stops_no_team_and_names_nobody(scene: Scene) -> None:
     of_link, of_github = scene.sink.browser(), scene.sink.browser()
     begin(scene.page(), of_link)

@@ -62,11 +62,11 @@ class PushBook(OfDatabase):
         fault_point("phone.kept")
         return push
 
-    def alive(self, now: datetime, is_listed: Callable[[str], object] = bool) -> list[Push]:
-        """Return those whose session was not ended, the oldest first. `is_listed`: whether an account signs in now."""
+    def alive(self, now: datetime, is_told: Callable[[str], bool] = bool) -> list[Push]:
+        """Return those whose session was not ended, the oldest first. `is_told`: whether an account is, now."""
         at = _utc(now)  # not in the words of the question, which is asked each tick
         rows = [row for row in self._db.rows(WITH_SESSION) if row["lasts"] >= at]
-        return [row_to(Push, row) for row in rows if not row["account"] or is_listed(row["account"])]
+        return [row_to(Push, row) for row in rows if not row["account"] or is_told(row["account"])]
 
     def end(self, id_: str) -> None:
         self._db.write("delete from pushes where id = ?", (id_,))
