@@ -147,3 +147,18 @@ def test_what_is_not_watched_any_more_leaves_no_descriptor(tmp_path: Path) -> No
         tmp_path.with_name("away").rename(tmp_path)
     watch.close()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_folder_that_was_deleted_and_made_again_is_listened_to_again(tmp_path: Path) -> None:
+    """A disk may give the new one the old one's number."""
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    watch = FolderWatch([folder])
+    assert [watch.is_unchanged() for _ in range(2)] == [False, True]
+    folder.rmdir()
+    folder.mkdir()
+    assert not watch.is_unchanged()
+    assert [watch.is_unchanged() for _ in range(2)] == [False, True], "begun anew"
+    for name in ("one", "two"):
+        (folder / name).touch()
+        assert not watch.is_unchanged(), name

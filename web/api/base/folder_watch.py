@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from struct import Struct
 from time import monotonic
 
 # written, attributes, moved out, moved in, made, deleted, the folder itself deleted or moved; a folder alone
 CHANGES = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800 | 0x0100_0000
+OVER = 0x400 | 0x800 | 0x2000 | 0x8000  # deleted, moved, its disk taken out, not listened to any more
+HEAD = Struct("iIII")
 AT_LEAST_EACH = 10.0  # seconds
 OURS = frozenset({"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"})
 MOUNTS = Path("/proc/self/mountinfo")
@@ -58,10 +61,12 @@ class FolderWatch:
         """Take all that was told."""
         if self._told == NOTHING:
             return True
-        has_heard = False
+        has_heard, is_over = False, False
         with suppress(BlockingIOError):
-            while os.read(self._told, MANY):
-                has_heard = True
+            while told := os.read(self._told, MANY):
+                has_heard, is_over = True, is_over or any(one & OVER for one in _kinds(told))
+        if is_over:  # the folder that comes in its place may have its number: begin anew
+            self.close()
         return has_heard
 
 
@@ -74,6 +79,15 @@ def _listening(folders: Sequence[Path], places: Sequence[Place]) -> int:
         return told
     os.close(told)
     return NOTHING
+
+
+def _kinds(told: bytes) -> Iterator[int]:
+    """Return what each event was: before its name stand four numbers, the last of them the name's length."""
+    at = 0
+    while at < len(told):
+        _, kind, _, length = HEAD.unpack_from(told, at)
+        yield kind
+        at += HEAD.size + length
 
 
 def _place(folder: Path) -> Place:
