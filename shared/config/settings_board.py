@@ -72,7 +72,7 @@ class BoardFile(SettingsPart):
         if self.is_private and urlsplit(self.url).hostname in OURSELVES:
             raise ValueError("url: a name of its own, not this machine's: every port of it gets the cookie")
         if not self.is_private and not ip_address(self.listen).is_loopback:
-            raise ValueError(f"listen: beyond this machine ({self.listen}) only with tls or proxy; see docs/board.md")
+            raise ValueError(f"listen: beyond this machine ({self.listen}) only with tls or proxy; see docs/phone.md")
         if self.sign_in.ways and not self.is_private:
             raise ValueError("sign_in: write url with https:, and tls or proxy: an account signs in over TLS alone")
         return self

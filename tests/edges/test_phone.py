@@ -157,7 +157,7 @@ def test_a_service_that_is_busy_says_when_it_is_asked_again(home: Phone) -> None
 
 def test_another_key_than_the_browser_allowed_is_the_owners_to_mend(home: Phone) -> None:
     home.sink.key = "another"
-    with pytest.raises(Misconfigured, match=r"does not know our key .*docs/board\.md"):
+    with pytest.raises(Misconfigured, match=r"does not know our key .*docs/phone\.md"):
         home.notifier.send(WAITS)
 
 

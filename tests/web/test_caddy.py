@@ -1,4 +1,4 @@
-"""The recipe for the phone, as docs/board.md has it: Caddy with a local certificate in front of a real board."""
+"""The recipe for the phone, as docs/phone.md has it: Caddy with a local certificate in front of a real board."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.journey.board_process import free_port, served, socket_to
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 
-RECIPE = (Path(__file__).parents[2] / "docs" / "board.md").read_text("utf-8")
+RECIPE = (Path(__file__).parents[2] / "docs" / "phone.md").read_text("utf-8")
 CADDY = shutil.which("caddy") or ""
 LONGEST = 30.0  # seconds; a busy machine is slow
 HERE_ALONE = """{{

@@ -32,8 +32,8 @@ LARGE, LARGE_FACTS = 10_000, 36_000  # in a repository of so many files, so much
 MAP, CODE = 0.4, 0.6  # the map, and what goals speak of, at most: 24,000 and 36,000
 SEARCHED = 1_500  # characters of where names stand
 WHOLE_IF_FOUND = 3_000  # characters of a file that no goal names, and that is shown whole
-LONG_IF_NAMED, LONG_IF_CALLED, LONG_IF_FOUND = 7_000, 5_500, 3_000  # of a longer one, its parts; called: it defines
-# what a goal calls by its name
+# Of a longer one, its parts. Called: it defines what a goal calls by its name.
+LONG_IF_NAMED, LONG_IF_CALLED, LONG_IF_FOUND = 7_000, 5_500, 3_000
 BESIDE = 12_000  # characters of files beside the named ones, for each goal, at most
 NEEDED = 6_000  # at least, for a goal to be planned with others
 ASIDE = 0.1  # of BESIDE: pages, and as much prose and the like, at most

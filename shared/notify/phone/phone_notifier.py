@@ -33,7 +33,7 @@ KEPT_FOR = 86_400  # seconds that a service keeps what a phone without a line ha
 PATIENCE = 10.0  # seconds for all of a call
 LONGEST_ANSWER, LONGEST_WAIT = 300, 3_600  # bytes; seconds
 GONE, REFUSES_US, LATER = (404, 410), (401, 403), (408, 429)
-HOW = "press *Notify this phone* there again; see docs/board.md"
+HOW = "press *Notify this phone* there again; see docs/phone.md"
 WAITS = {"en": "1 change waits for you", "bn": "১টি পরিবর্তন আপনার অপেক্ষায়"}
 WORKS = {"en": "This is a test: what waits for you comes here", "bn": "এটি পরীক্ষা: যা আপনার অপেক্ষায়, তা এখানে আসবে"}
 
