@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Annotated
 
-from fastapi import APIRouter, Header, Request, Response
-from fastapi import Path as InPath
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN
+from sisimpur.web.api.base.board_openapi import KNOWN, Changed, Named
 from sisimpur.web.api.base.guard import Failures, not_allowed, signed_in
 from sisimpur.web.api.base.place import WAY, Way, cookie_with
 from sisimpur.web.api.base.rights import Role
-from sisimpur.web.api.base.sign_in import LONGEST, NAMED, BoardKeys
+from sisimpur.web.api.base.sign_in import LONGEST, BoardKeys
 from sisimpur.web.api.reading.answers import described
 
 
@@ -30,8 +28,6 @@ class SignInBody(BaseModel):
 # On this machine another program may have had our port, and left a worker that answers for us. A name of its own has
 # nobody else's: there it would end the worker that a phone is notified by.
 CLEAN = {"clear-site-data": '"storage"'}
-Changed = Annotated[str, Header(alias="If-None-Match")]
-Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
 
 
 def signed_in_with(token: str, way: Way) -> Response:

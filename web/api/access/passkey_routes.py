@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Request, Response
-from fastapi import Path as InPath
+from fastapi import APIRouter, Request, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
@@ -29,10 +28,10 @@ from sisimpur.web.api.access.passkey_check import (
 )
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN
+from sisimpur.web.api.base.board_openapi import KNOWN, Changed, Named
 from sisimpur.web.api.base.guard import Failures, signed_in
 from sisimpur.web.api.base.place import WAY, Way
-from sisimpur.web.api.base.sign_in import NAMED, SignedIn, named
+from sisimpur.web.api.base.sign_in import SignedIn, named
 
 JOINERS = {"\u200c", "\u200d"}  # normal between Bengali letters
 
@@ -48,8 +47,6 @@ def _plain(name: str) -> str:
 Name = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_plain)]
 Ticket = Annotated[str, Field(pattern=f"^[0-9a-f]{{{LONGEST_TICKET}}}$")]
 Bytes = Annotated[str, Field(pattern="^[A-Za-z0-9_-]+$", max_length=2_000)]  # base64url
-Changed = Annotated[str, Header(alias="If-None-Match")]
-Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
 
 
 class PasskeyBody(BaseModel):

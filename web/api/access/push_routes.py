@@ -6,10 +6,9 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Header, Request, Response
-from fastapi import Path as InPath
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
@@ -21,7 +20,7 @@ from sisimpur.shared.notify.phone.push_book import Push, PushBook
 from sisimpur.shared.notify.phone.sealing import BrowserKeys
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN
+from sisimpur.web.api.base.board_openapi import KNOWN, Changed, Named
 from sisimpur.web.api.base.guard import signed_in
 from sisimpur.web.api.base.rights import Role, may
 from sisimpur.web.api.base.sign_in import NAMED, SignedIn
@@ -42,8 +41,6 @@ class PushBody(BaseModel):
     language: Literal["en", "bn"] = "en"
 
 
-Changed = Annotated[str, Header(alias="If-None-Match")]
-Named = Annotated[str, InPath(pattern="^[0-9a-f]{8}$")]
 MakeSender = Callable[[Records], PushSender]
 
 

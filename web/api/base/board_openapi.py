@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Header
+from fastapi import Path as InPath
 
 from sisimpur.web.api.base.guard import PROBLEM
 from sisimpur.web.api.base.place import COOKIE
+from sisimpur.web.api.base.sign_in import NAMED
 
 WRONG = {
     "type": "object",
@@ -21,6 +23,9 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     "5XX": {"description": "It cannot be done now; nothing was changed.", **_TOLD},
 }
 KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "Exactly this is known already (`If-None-Match`)."}}
+Changed = Annotated[str, Header(alias="If-None-Match")]
+# How a session, a key, a passkey or a browser that is notified is called.
+Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
 FREE = (  # what needs no key
     *((f"/api/v1/{path}", "post") for path in ("session", "session/challenge", "session/passkey")),
     ("/health", "get"),

@@ -16,7 +16,7 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN
+from sisimpur.web.api.base.board_openapi import KNOWN, Changed
 from sisimpur.web.api.base.guard import signed_in
 from sisimpur.web.api.reading import readers, team_readers
 from sisimpur.web.api.reading.answers import described
@@ -25,7 +25,6 @@ from sisimpur.web.api.reading.plan_review import plan_review
 from sisimpur.web.api.reading.review import difference, review_facts
 
 MOST, MOST_SAID = 200, 20
-Changed = Annotated[str, Header(alias="If-None-Match")]
 Cursor = Annotated[str, Query(max_length=200, pattern="^[A-Za-z0-9_=-]*$")]
 Limit = Annotated[int, Query(ge=1, le=MOST)]
 Period = Annotated[str, Query(pattern=r"^([0-9]{4}-[0-9]{2}(-[0-9]{2})?)?$")]
