@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC
 from functools import partial
 
 from fastapi import Response
@@ -12,11 +11,10 @@ from fastapi.middleware.gzip import GZipMiddleware
 from sisimpur.cli.wiring.records import open_books
 from sisimpur.cli.wiring.services import push_sender
 from sisimpur.shared.model.errors import Misconfigured, Refused
-from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.access.access_routes import AccessRoutes
 from sisimpur.web.api.access.oauth_begun import PROVIDERS, SignInProvider
-from sisimpur.web.api.access.oauth_routes import FREE, OAuthRoutes
+from sisimpur.web.api.access.oauth_routes import OAuthRoutes
 from sisimpur.web.api.access.passkey_routes import PasskeyRoutes
 from sisimpur.web.api.access.push_routes import MakeSender, PushRoutes
 from sisimpur.web.api.acting.acting_routes import BoardActions
@@ -27,6 +25,7 @@ from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import PROBLEMS, BoardApi
 from sisimpur.web.api.base.guard import LONGEST_BODY, Admission, BoardGuard, Failures
 from sisimpur.web.api.base.place import BoardPlace
+from sisimpur.web.api.base.rights import OPEN_TO_ALL
 from sisimpur.web.api.base.sign_in import BoardKeys, SignedIn
 from sisimpur.web.api.base.socket_guard import SocketGuard
 from sisimpur.web.api.page_files import PageFiles
@@ -52,8 +51,6 @@ def make_app(
     failures, pages, desk = Failures(), PageFiles(), desk or NewsDesk(home)
     app = make_api(home, failures, desk, providers, make_sender)
     app.include_router(pages.routes())
-    signing_in = (("POST", f"{API}{path}") for path in ("/session", "/session/challenge", "/session/passkey"))
-    free = FREE | {*signing_in, ("GET", "/health")}
 
     def lets_in(key: str) -> SignedIn | None:
         try:
@@ -61,11 +58,11 @@ def make_app(
                 return BoardKeys(records.db, home.listed).lets_in(key, records.clock.now())
         except (Misconfigured, Refused):  # settings that cannot be read keep nobody out: who is signed in reads why
             with open_books(Home(home.root), looking=True) as db:
-                return BoardKeys(db, home.listed).lets_in(key, (home.clock or SystemClock(UTC)).now())
+                return BoardKeys(db, home.listed).lets_in(key, home.now())
 
     admits = Admission(lets_in, failures)
     sockets = SocketGuard(admits, place, {f"{API}/news": partial(news_socket, desk)})
-    return BoardGuard(app, admits, place, (free, pages), app.allowed, sockets)
+    return BoardGuard(app, admits, place, (OPEN_TO_ALL, pages), app.allowed, sockets)
 
 
 def make_api(

@@ -13,7 +13,7 @@ import secrets
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ from starlette.exceptions import HTTPException
 
 from sisimpur.shared.config.settings_sign_in import GITHUB, GOOGLE, SECRET_OF
 from sisimpur.shared.model.errors import TeamError
-from sisimpur.shared.system.clock import SystemClock
 from sisimpur.shared.system.http import Http, is_configured
 from sisimpur.web.api.access.oauth_begun import (
     BEGUN,
@@ -46,13 +45,6 @@ if TYPE_CHECKING:
     from sisimpur.web.api.access.oauth_provider import AccountApp, Why
 
 BACK = "/signed-in/"  # below it, for each provider an address of its own: no answer of one is taken for the other's
-FREE = frozenset(
-    {
-        ("GET", f"{API}/sign-in"),
-        *(("POST", f"{API}/sign-in/{name}") for name in (GOOGLE, GITHUB)),
-        *(("GET", f"{BACK}{name}") for name in (GOOGLE, GITHUB)),
-    }
-)
 AT_ONCE = 4  # who signs in waits for a provider in a thread; the other threads answer all else
 SPENT = 1_000  # states that were used, of ten minutes; a code opens once at the provider, too
 LONGEST_CODE = 1_000
@@ -178,7 +170,7 @@ class OAuthRoutes:
         return f"https://{called_by(self.home.file().url)}{BACK}{one.name}"
 
     def _now(self) -> datetime:
-        return (self.home.clock or SystemClock(UTC)).now()
+        return self.home.now()
 
 
 def _single(request: Request, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.store.chain import heard_by
-from sisimpur.shared.system.clock import SystemClock
 from sisimpur.web.api.access.access_routes import signed_in_with
 from sisimpur.web.api.access.passkey_book import Passkeys
 from sisimpur.web.api.access.passkey_check import (
@@ -150,7 +149,7 @@ class PasskeyRoutes:
         return Response(status_code=204)
 
     def _now(self) -> datetime:
-        return (self.home.clock or SystemClock(UTC)).now()
+        return self.home.now()
 
 
 def _way(request: Request) -> Way:

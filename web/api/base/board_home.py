@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from sisimpur.shared.config.settings_board import BoardFile
 from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.model.lifecycle import FOLDERS
 from sisimpur.shared.store.task_store import TaskStore
-from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.clock import Clock, SystemClock
 from sisimpur.shared.system.outgoing import Outgoing, each_text
 from sisimpur.shared.system.paths import Home, stamp
 from sisimpur.web.api.base.folder_watch import FolderWatch
@@ -49,6 +50,10 @@ class BoardHome:
     _kept: list[KeptRecords] = field(default_factory=list, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
     _files: dict[Marks, BoardFile] = field(default_factory=dict, compare=False)  # config/board.yaml, as last read
+
+    def now(self) -> datetime:
+        """Return the time, also where the home cannot be opened."""
+        return (self.clock or SystemClock()).now()
 
     def file(self) -> BoardFile:
         """Return config/board.yaml as it stands now. Misconfigured, Refused: it cannot be read."""

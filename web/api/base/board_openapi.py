@@ -10,6 +10,7 @@ from fastapi import Path as InPath
 
 from sisimpur.web.api.base.guard import PROBLEM
 from sisimpur.web.api.base.place import COOKIE
+from sisimpur.web.api.base.rights import OPEN_TO_ALL
 from sisimpur.web.api.base.sign_in import NAMED
 
 WRONG = {
@@ -26,11 +27,6 @@ KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "Exactly this is 
 Changed = Annotated[str, Header(alias="If-None-Match")]
 # How a session, a key, a passkey or a browser that is notified is called.
 Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
-FREE = (  # what needs no key
-    *((f"/api/v1/{path}", "post") for path in ("session", "session/challenge", "session/passkey")),
-    ("/health", "get"),
-    *(("/api/v1/sign-in", "get"), ("/api/v1/sign-in/{provider}", "post")),
-)
 
 
 class BoardApi(FastAPI):
@@ -38,9 +34,8 @@ class BoardApi(FastAPI):
 
     def allowed(self, path: str) -> str:
         """Return the methods that mean something at an address, as `Allow` says them; of none of ours, looking."""
-        described = self.openapi()["paths"].items()
-        there = (methods for known, methods in described if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), path))
-        return ", ".join(sorted({name.upper() for methods in there for name in methods})) or "GET"
+        there = {name.upper() for methods in _described(self.openapi(), path) for name in methods}
+        return ", ".join(sorted(there)) or "GET"
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
@@ -49,12 +44,19 @@ class BoardApi(FastAPI):
             session = {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "A browser's, over TLS"}
             found.setdefault("components", {})["securitySchemes"] = {"key": key, "session": session}
             found["security"] = [{"key": []}, {"session": []}]
-            for path, method in FREE:
-                found["paths"][path][method]["security"] = []
+            for method, path in OPEN_TO_ALL:
+                for methods in _described(found, path):
+                    methods[method.lower()]["security"] = []
             for one in (one for methods in found["paths"].values() for said in methods.values() for one in _seen(said)):
                 one["required"] = True  # without it: 428, and not that the request is none
                 del one["schema"]["default"]
         return self.openapi_schema or {}
+
+
+def _described(described: dict[str, Any], path: str) -> list[dict[str, Any]]:
+    """Return what the description says of an address, by method."""
+    known = described["paths"].items()
+    return [methods for one, methods in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one), path)]
 
 
 def _seen(operation: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,9 +1,11 @@
-"""Who may what at the board: one table, and one function that asks it. What stands in no line is the owner's alone."""
+"""Who may what at the board: what is open to all, a table, and one function that asks it. All else is the owner's."""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
+
+from sisimpur.shared.config.settings_sign_in import GITHUB, GOOGLE
 
 
 class Role(StrEnum):
@@ -20,6 +22,16 @@ PEOPLE, SCOPES = (Role.OWNER, Role.REVIEWER, Role.VIEWER), (Role.READ, Role.ANSW
 LOOKS = ("GET", "HEAD")
 _ANSWERS = frozenset({Role.OWNER, Role.REVIEWER, Role.ANSWER})
 _DECIDES = frozenset({Role.OWNER, Role.REVIEWER})
+# What nobody has to be signed in for: it holds no data. The way back from a provider believes its own ticket alone.
+OPEN_TO_ALL = frozenset(
+    {
+        ("GET", "/health"),
+        ("GET", "/api/v1/sign-in"),
+        *(("POST", f"/api/v1/session{way}") for way in ("", "/challenge", "/passkey")),
+        *(("POST", f"/api/v1/sign-in/{name}") for name in (GOOGLE, GITHUB)),
+        *(("GET", f"/signed-in/{name}") for name in (GOOGLE, GITHUB)),
+    }
+)
 _TASK = "/api/v1/tasks/[^/]+"
 # What else than looking who else than the owner may: method, address.
 TABLE = (
