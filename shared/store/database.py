@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -284,6 +284,11 @@ def _why_not(path: Path, error: sqlite3.Error) -> str:
     if disk.f_bavail == 0 or (disk.f_files and disk.f_favail == 0):
         return f"cannot be written: its disk {'takes no more files' if disk.f_bavail else 'is full'}"
     return f"is in use or cannot be written ({error}); try again"
+
+
+def in_utc(at: datetime) -> str:
+    """Text by which two times can be compared: to the second."""
+    return at.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def row_to(kind: type[T], row: sqlite3.Row, **more: object) -> T:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from urllib.parse import urlsplit
 
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.notify.phone.sealing import BrowserKeys
-from sisimpur.shared.store.database import OfDatabase, row_to
+from sisimpur.shared.store.database import OfDatabase, in_utc, row_to
 from sisimpur.shared.system.fault import fault_point
 
 MOST_EACH, MOST = 5, 100  # of one session, of all
@@ -49,7 +49,7 @@ class Push:
 class PushBook(OfDatabase):
     def keep(self, session: str, endpoint: str, keys: BrowserKeys, language: str, now: datetime) -> Push:
         """Note one; the same browser again takes the place of what was there. Refused: there are too many."""
-        push = Push(secrets.token_hex(4), session, endpoint, keys.p256dh, keys.auth, language, _utc(now))
+        push = Push(secrets.token_hex(4), session, endpoint, keys.p256dh, keys.auth, language, in_utc(now))
         with self._db.transaction() as db:
             db.execute("delete from pushes where endpoint = ?", (endpoint,))
             all_, own = db.execute("select count(*), total(session = ?) from pushes", (session,)).fetchone()
@@ -64,7 +64,7 @@ class PushBook(OfDatabase):
 
     def alive(self, now: datetime, is_told: Callable[[str], bool] = bool) -> list[Push]:
         """Return those whose session was not ended, the oldest first. `is_told`: whether an account is, now."""
-        at = _utc(now)  # not in the words of the question, which is asked each tick
+        at = in_utc(now)  # not in the words of the question, which is asked each tick
         rows = [row for row in self._db.rows(WITH_SESSION) if row["lasts"] >= at]
         return [row_to(Push, row) for row in rows if not row["account"] or is_told(row["account"])]
 
@@ -75,10 +75,6 @@ class PushBook(OfDatabase):
     def note(self, id_: str, now: datetime, why: str = "") -> None:
         """Note what came of the last one. `why`: it was not taken; empty: it was."""
         what = "why = ?" if why else "why = ?, told = ?"
-        values = (why,) if why else (why, _utc(now))
+        values = (why,) if why else (why, in_utc(now))
         self._db.write(f"update pushes set {what} where id = ?", (*values, id_))  # noqa: S608 (our words)
         fault_point("phone.noted")
-
-
-def _utc(now: datetime) -> str:
-    return now.astimezone(UTC).isoformat(timespec="seconds")

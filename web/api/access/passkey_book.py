@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.store.database import OfDatabase
+from sisimpur.shared.store.database import OfDatabase, in_utc
 from sisimpur.web.api.base.rights import Role
 from sisimpur.web.api.base.sign_in import SignedIn, end_sessions, named, new_session
 
@@ -40,7 +40,7 @@ class Passkeys(OfDatabase):
 
     def add(self, who: SignedIn, site: str, name: str, facts: PasskeyFacts, now: datetime) -> str:
         """Keep one for the role that `who` has. Return its id. Refused: there are too many, or it is there."""
-        id_, at = named(facts.credential), _utc(now)
+        id_, at = named(facts.credential), in_utc(now)
         with self._db.transaction() as db:
             if db.execute("select count(*) from board_passkeys").fetchone()[0] >= MOST:
                 raise Refused(f"{MOST} passkeys are as many as a team may have; delete one that nobody uses")
@@ -64,7 +64,7 @@ class Passkeys(OfDatabase):
 
         `count`: as its authenticator has just signed it.
         """
-        at = _utc(now)
+        at = in_utc(now)
         with self._db.transaction() as db:
             sql = (
                 "update board_passkeys set count = ?, used = ?"
@@ -95,7 +95,7 @@ class Passkeys(OfDatabase):
     def close(self, id_: str, now: datetime) -> bool:
         """Delete one, and end all sessions that came by it. False: there is none of this name."""
         with self._db.transaction() as db:
-            db.execute("update board_passkeys set ended = ? where id = ?", (_utc(now), id_))
+            db.execute("update board_passkeys set ended = ? where id = ?", (in_utc(now), id_))
             is_there = bool(db.execute("delete from board_passkeys where id = ?", (id_,)).rowcount)
             if is_there:
                 end_sessions(db, id_)
@@ -105,7 +105,3 @@ class Passkeys(OfDatabase):
         """Return the account that it goes back to, which has to be listed still; or the session by a link."""
         row = self._db.row("select person from board_passkeys where id = ?", (who.passkey,)) if who.passkey else None
         return str(row["person"]) if row else who.account or who.id
-
-
-def _utc(now: datetime) -> str:
-    return now.astimezone(UTC).isoformat(timespec="seconds")

@@ -7,12 +7,12 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.model.text import sha256_of
-from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.database import Database, in_utc
 from sisimpur.web.api.base.rights import Role
 
 LINK_LASTS = timedelta(minutes=10)
@@ -117,9 +117,9 @@ class BoardKeys:
         row = self._row(token, now)
         if row is None or (who := self._who(row)) is None:
             return None
-        if row["seen"] < _utc(now - SEEN_EACH):
+        if row["seen"] < in_utc(now - SEEN_EACH):
             with self._db.transaction() as db:
-                db.execute("update board_keys set seen = ? where digest = ?", (_utc(now), sha256_of(token)))
+                db.execute("update board_keys set seen = ? where digest = ?", (in_utc(now), sha256_of(token)))
         role, name = who
         said = f"{name} ({_by(row)})" if row["account"] else name
         return SignedIn(row["digest"], role, said, token, row["passkey"], row["account"])
@@ -133,7 +133,7 @@ class BoardKeys:
 
     def _row(self, token: str, now: datetime) -> sqlite3.Row | None:
         sql = f"select * from board_keys where digest = ? and {IN_USE}"  # noqa: S608 (our words)
-        return self._db.row(sql, (sha256_of(token), _utc(now), _idle(now)))
+        return self._db.row(sql, (sha256_of(token), in_utc(now), _idle(now)))
 
     def sessions(self, now: datetime) -> list[BoardSession]:
         """Return those that would be let in now, and keys, the last used one first."""
@@ -141,7 +141,7 @@ class BoardKeys:
             "select *, (select count(*) from pushes where session = digest) as pushes from board_keys"  # noqa: S608
             f" where {IN_USE} or (kind = 'session' and until >= ? and {NOTIFIED}) order by seen desc, made desc, digest"
         )
-        rows = self._db.rows(sql, (_utc(now), _idle(now), _utc(now)))
+        rows = self._db.rows(sql, (in_utc(now), _idle(now), in_utc(now)))
         return [one for row in rows if (one := self._session(row))]
 
     def _session(self, row: sqlite3.Row) -> BoardSession | None:
@@ -188,8 +188,8 @@ class BoardOrders:
 
     def keep(self, key: str, asked: str, answer: BoardAnswer, now: datetime) -> None:
         with self._db.transaction() as db:
-            db.execute("delete from board_orders where at < ?", (_utc(now - KEPT),))
-            values = (key, asked, answer.status, answer.text, _utc(now))
+            db.execute("delete from board_orders where at < ?", (in_utc(now - KEPT),))
+            values = (key, asked, answer.status, answer.text, in_utc(now))
             db.execute("insert into board_orders values (?, ?, ?, ?, ?)", values)
 
 
@@ -216,14 +216,14 @@ def _keep(db: sqlite3.Connection, text: str, what: Sequence[str], now: datetime,
     """`what`: kind, role, name; of a session also the passkey and the account that it came by."""
     more = ("passkey", "account")[: len(what) - 3]
     columns = ("digest", "made", "seen", "until", "kind", "role", "name", *more)
-    values = (sha256_of(text), _utc(now), _utc(now), _utc(until), *what)
+    values = (sha256_of(text), in_utc(now), in_utc(now), in_utc(until), *what)
     db.execute(f"insert into board_keys ({', '.join(columns)}) values ({', '.join('?' * len(values))})", values)  # noqa: S608
 
 
 def _forget_old(db: sqlite3.Connection, now: datetime) -> None:
     """Who is notified is kept until the end: a phone that lay there for a night hears what waits in the morning."""
     sql = f"delete from board_keys where until < ? or (kind = 'session' and seen < ? and not {NOTIFIED})"  # noqa: S608
-    db.execute(sql, (_utc(now), _idle(now)))
+    db.execute(sql, (in_utc(now), _idle(now)))
 
 
 def _by(row: sqlite3.Row) -> str:
@@ -233,9 +233,5 @@ def _by(row: sqlite3.Row) -> str:
     return "passkey" if row["passkey"] else row["account"].partition(":")[0] or BY_LINK
 
 
-def _utc(now: datetime) -> str:
-    return now.astimezone(UTC).isoformat(timespec="seconds")
-
-
 def _idle(now: datetime) -> str:
-    return _utc(now - IDLE)
+    return in_utc(now - IDLE)
