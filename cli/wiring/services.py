@@ -62,7 +62,17 @@ def _services(settings: Settings, clock: Clock, hosts: tuple[str, ...], home: st
         yield mail_of(settings, clock, hosts, home)
 
 
-def phones_of(records: Records, make_sender: Callable[[Records], PushSender] | None = None) -> Sequence[Notifier]:
+def push_sender(records: Records) -> PushSender:
+    """Open nothing; the home's key is made if it has none."""
+    from sisimpur.shared.notify.phone.phone_notifier import PushSender
+    from sisimpur.shared.notify.phone.sealing import vapid_key
+
+    board, mail = board_url(records.home), records.settings.policy.mail
+    writes = board if board.startswith("https://") else f"mailto:{(mail.sender or (*mail.to, NOBODY)[0])}"
+    return PushSender(vapid_key(records.home), writes, records.clock)
+
+
+def phones_of(records: Records, make_sender: Callable[[Records], PushSender] = push_sender) -> Sequence[Notifier]:
     """Return the browsers that are told what waits, as the books have them now."""
     from sisimpur.shared.notify.phone.push_book import PushBook
 
@@ -71,7 +81,7 @@ def phones_of(records: Records, make_sender: Callable[[Records], PushSender] | N
         return ()
     from sisimpur.shared.notify.phone.phone_notifier import PhoneNotifier
 
-    book, sender = PushBook(records.db), (make_sender or push_sender)(records)
+    book, sender = PushBook(records.db), make_sender(records)
     return tuple(PhoneNotifier(push, book, sender) for push in found)
 
 
@@ -84,16 +94,6 @@ def browsers_told(records: Records) -> Sequence[Push]:
     except TeamError:  # the board, too, lets none of them in now
         people = SignInSettings()
     return PushBook(records.db).alive(records.clock.now(), people.decides)
-
-
-def push_sender(records: Records) -> PushSender:
-    """Open nothing; the home's key is made if it has none."""
-    from sisimpur.shared.notify.phone.phone_notifier import PushSender
-    from sisimpur.shared.notify.phone.sealing import vapid_key
-
-    board, mail = board_url(records.home), records.settings.policy.mail
-    writes = board if board.startswith("https://") else f"mailto:{(mail.sender or (*mail.to, NOBODY)[0])}"
-    return PushSender(vapid_key(records.home), writes, records.clock)
 
 
 def mail_of(settings: Settings, clock: Clock, hosts: tuple[str, ...] = (), home: str = "") -> MailNotifier:

@@ -19,7 +19,7 @@ from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Tone
 from sisimpur.shared.notify.notice_book import NoticeRepository
 from sisimpur.shared.notify.phone import phone_notifier
-from sisimpur.shared.notify.phone.phone_notifier import PhoneNotifier, PushSender, is_known
+from sisimpur.shared.notify.phone.phone_notifier import KNOWN, PhoneNotifier, PushSender
 from sisimpur.shared.notify.phone.push_book import MOST_EACH, Push, PushBook
 from sisimpur.shared.notify.phone.sealing import BrowserKeys, VapidKey, packed, sealed, unpacked, vapid_key
 from sisimpur.shared.store.database import Database
@@ -190,7 +190,7 @@ def test_a_service_that_never_ends_its_answer_is_not_waited_for(home: Phone, tls
     ],
 )
 def test_the_services_of_the_browsers_are_known(endpoint: str) -> None:
-    assert is_known(endpoint)
+    assert KNOWN.fullmatch(endpoint)
 
 
 # --- which browsers count ------------------------------------------------------------------------------------

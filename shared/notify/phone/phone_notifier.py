@@ -23,6 +23,7 @@ from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer
 
+# Push services that browsers use: by https, by their names alone, at the usual port.
 KNOWN = re.compile(
     r"https://(?:fcm\.googleapis\.com|updates\.push\.services\.mozilla\.com"
     r"|(?:[a-z0-9-]{1,63}\.){1,3}(?:push\.apple\.com|notify\.windows\.com))"
@@ -36,11 +37,6 @@ GONE, REFUSES_US, LATER = (404, 410), (401, 403), (408, 429)
 HOW = "press *Notify this phone* there again; see docs/phone.md"
 WAITS = {"en": "1 change waits for you", "bn": "১টি পরিবর্তন আপনার অপেক্ষায়"}
 WORKS = {"en": "This is a test: what waits for you comes here", "bn": "এটি পরীক্ষা: যা আপনার অপেক্ষায়, তা এখানে আসবে"}
-
-
-def is_known(endpoint: str) -> bool:
-    """Tell whether it lies at a push service that browsers use: by https, by its name alone, at the usual port."""
-    return bool(KNOWN.fullmatch(endpoint))
 
 
 @dataclass(frozen=True)
