@@ -148,10 +148,10 @@ def test_whoever_missed_too_much_or_knows_other_books_is_told_to_read_all_again(
 def test_so_many_lines_and_no_more_and_a_place_is_free_again_when_one_goes(home: Home) -> None:
     with home.stage.records(SystemClock(UTC)) as records:
         keys, now = BoardKeys(records.db), records.clock.now()
-        key = {"authorization": f"Bearer {keys.sign_in(keys.link(now), now)}"}
+        key, other = ({"authorization": f"Bearer {keys.sign_in(keys.link(now), now)}"} for _ in range(2))
     held = [_raw(home.board, key) for _ in range(MOST_OF_ONE)]
     assert [listening(home.board, key, by=by).status for by in CARRIERS] == [429, 1013], "both are counted together"
-    assert listening(home.board, home.key).status == 0, "others have places of their own"
+    assert listening(home.board, other).status == 0, "others have places of their own"
     held.pop().close()
     deadline = time.monotonic() + 10
     while listening(home.board, key).status == 1013:
@@ -176,6 +176,27 @@ def test_a_page_that_does_not_read_is_cut_and_its_place_is_free(home: Home) -> N
             await asyncio.wait_for(NewsLine(desk, "key", None)({}, stays, takes_its_head_only), 10)
 
     asyncio.run(asked())
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_who_goes_while_his_news_are_taken_is_gone(home: Home, steps: int) -> None:
+    desk = NewsDesk(BoardHome(home.stage.home.root))
+
+    async def asked() -> int:
+        both = asyncio.Event()
+
+        async def carry(_: object) -> None:
+            both.set()
+            for _ in range(steps):
+                await asyncio.sleep(0)
+
+        async def gone() -> int:
+            return 0 if await both.wait() else 1
+
+        async with desk.joined("key", None) as teller:
+            return await asyncio.wait_for(desk.tell(teller, carry, gone()), 5)
+
+    assert asyncio.run(asked()) == 0
 
 
 def test_no_key_no_news_and_a_key_that_ends_ends_its_line(home: Home) -> None:

@@ -57,6 +57,7 @@ def test_offline_it_is_stale_and_shows_what_it_showed_and_back_it_goes_on_from_i
         drop(day, "mine")
         with day.records() as records:
             newest = records.audit.newest()
+        page.wait_for_timeout(3_000)  # it looks each two seconds, and lets go of its socket
         page.context.set_offline(False)
         expect(body).to_have_attribute(LIVE, "live", timeout=5_000)
         expect(page.get_by_role("heading", name="What waits for you")).to_be_visible()

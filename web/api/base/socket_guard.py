@@ -55,7 +55,8 @@ class SocketGuard:
     async def _served(self, scope: Scope, way: Way, receive: Receive, send: Send) -> int:
         """Return with which code it ends."""
         try:
-            said = await asyncio.wait_for(receive(), self.patience)
+            async with asyncio.timeout(self.patience):
+                said = await receive()
         except TimeoutError:
             return LATER
         if said["type"] == "websocket.disconnect":

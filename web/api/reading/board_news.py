@@ -140,14 +140,15 @@ class NewsDesk:
         finally:
             for way in ways:
                 way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
+            await asyncio.wait(ways)
 
     async def _tell(self, teller: NewsTeller, carry: Carry) -> int:
         news: list[News] | None = await asyncio.to_thread(teller.begin)
         while news is not None:
             try:
                 if news:
-                    await asyncio.wait_for(carry(news), self.slowest)
+                    async with asyncio.timeout(self.slowest):  # `wait_for` of 3.11 may swallow that its line is gone
+                        await carry(news)
             except TimeoutError:
                 return LATER
             await asyncio.sleep(LOOKS_EACH)
