@@ -51,6 +51,7 @@ def test_offline_it_is_stale_and_shows_what_it_showed_and_back_it_goes_on_from_i
         body = page.locator("body")
         expect(body).to_have_attribute(LIVE, "live")
         page.evaluate(LISTEN)
+        page.wait_for_timeout(2_000)  # a reading that fails would say so sooner than the socket, which then stays
         page.context.set_offline(True)
         expect(body).to_have_attribute(LIVE, "stale", timeout=STALE)
         expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
