@@ -110,7 +110,7 @@ def serve(root: str, port: str) -> None:
     """Be that board."""
     home = BoardHome(Path(root))
     desk = NewsDesk(home, most=LINES, most_of_one=LINES)
-    server = server_of(make_app(home, BoardPlace(int(port)), desk))
+    server = server_of(make_app(home, BoardPlace(int(port)), desk=desk))
     server.config.port, server.config.http = int(port), _ManyConnections
     server.run()
 

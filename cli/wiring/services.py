@@ -86,7 +86,7 @@ def phones_of(records: Records, make_sender: Callable[[Records], PushSender] = p
 
 
 def browsers_told(records: Records) -> Sequence[Push]:
-    """Return those of links, and of accounts that are listed now, and decide. A list that cannot be read stops no team."""
+    """Return those of links, and of listed accounts that decide now. A list that cannot be read stops no team."""
     from sisimpur.shared.notify.phone.push_book import PushBook
 
     try:

@@ -11,9 +11,9 @@ from sisimpur.web.api.acting.file_routes import FileRoutes
 from sisimpur.web.api.acting.order_bodies import ApprovalBody, RulingBody
 from sisimpur.web.api.base.board_answers import answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN
+from sisimpur.web.api.base.board_openapi import KNOWN, Changed
 from sisimpur.web.api.reading import team_readers
-from sisimpur.web.api.reading.reading_routes import Changed, state_of
+from sisimpur.web.api.reading.reading_routes import state_of
 
 
 def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> APIRouter:
