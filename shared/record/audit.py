@@ -60,6 +60,11 @@ class AuditBook(OfDatabase):
         sql = f"{ASKED} where seq > ? and +at >= ? and ? in ('', kind) order by seq limit ?"
         return [AuditRow(*row) for row in self._db.rows(sql, (after, earliest, kind, most))]
 
+    def subjects(self, after: int) -> list[tuple[int, str, str]]:
+        """Return number, kind and subject of the rows after this one: without details, which may be long."""
+        sql = "/* read once */ select seq, kind, subject from audit where seq > ? order by seq limit ?"
+        return [tuple(row) for row in self._db.rows(sql, (after, PAGE))]
+
     def newest(self) -> int:
         """Return the number of the last row; 0: there is none."""
         (last,) = self._db.rows("select coalesce(max(seq), 0) n from audit")

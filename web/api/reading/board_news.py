@@ -201,9 +201,9 @@ class NewsTeller:
         if not 0 < newest - self.seq <= MOST_MISSED:  # too many, or these books are not those that it knew
             self.seq = newest
             return [told(newest, "resync")]
-        rows = list(self.records.audit.rows(after=self.seq))
-        self.seq = rows[-1].seq
-        return [told(row.seq, topic=row.kind, ids=[row.subject]) for row in rows]
+        rows = self.records.audit.subjects(after=self.seq)
+        self.seq = rows[-1][0]
+        return [told(seq, topic=kind, ids=[subject]) for seq, kind, subject in rows]
 
 
 class NewsLine(Response):
