@@ -8,7 +8,7 @@ from datetime import datetime
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.store.database import OfDatabase, in_utc
 from sisimpur.web.api.base.rights import Role
-from sisimpur.web.api.base.sign_in import SignedIn, end_sessions, named, new_session
+from sisimpur.web.api.base.sign_in import Listed, SignedIn, end_sessions, named, new_session, nobody
 
 MOST = 50  # in a home
 MOST_SESSIONS = 10  # by one of them: one that many phones share signs the oldest out
@@ -59,10 +59,10 @@ class Passkeys(OfDatabase):
         row = self._db.row(sql, (credential, site))
         return bytes(row["public_key"]) if row else b""
 
-    def sign_in(self, credential: str, count: int, now: datetime) -> str:
+    def sign_in(self, credential: str, count: int, now: datetime, listed: Listed = nobody) -> str:
         """Return the token of a new session. Empty: it was deleted meanwhile, or its count went back, which is told.
 
-        `count`: as its authenticator has just signed it.
+        `count`: as its authenticator has just signed it. `listed`: who its account is now. Refused: nobody any more.
         """
         at = in_utc(now)
         with self._db.transaction() as db:
@@ -74,9 +74,13 @@ class Passkeys(OfDatabase):
             if not found:
                 db.execute("update board_passkeys set refused = ? where credential = ?", (at, credential))
                 return ""
+            role, account = found[0]["role"], found[0]["person"] if ":" in found[0]["person"] else ""
+            if account:
+                if not (person := listed(account)):
+                    raise Refused("who added this passkey is not on the list any more")
+                role = person.role
             end_sessions(db, found[0]["id"], but=MOST_SESSIONS - 1)
-            account = found[0]["person"] if ":" in found[0]["person"] else ""
-            return new_session(db, found[0]["role"], now, found[0]["id"], account)
+            return new_session(db, role, now, found[0]["id"], account)
 
     def all(self) -> list[Passkey]:
         """Return them, the last used first."""

@@ -11,7 +11,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.config.settings_sign_in import ListedPerson
+from sisimpur.shared.model.errors import Refused, TeamError
 from sisimpur.shared.store.chain import heard_by
 from sisimpur.web.api.access.access_routes import signed_in_with
 from sisimpur.web.api.access.passkey_book import Passkeys
@@ -106,7 +107,7 @@ class PasskeyRoutes:
                     raise Refused("this passkey is not known here; it may have been deleted")
                 count = signed(answer, key, challenge, origin)
                 self.tickets.use_up(body.ticket, now)
-                if not (token := passkeys.sign_in(body.credential, count, records.clock.now())):
+                if not (token := passkeys.sign_in(body.credential, count, records.clock.now(), self._listed)):
                     raise Refused("this passkey counts less than before: there may be a copy of it; delete it")
         except Refused as why:
             raise HTTPException(self.failures.next_status(), f"{why}; or type: sisimpur board --link") from None
@@ -147,6 +148,12 @@ class PasskeyRoutes:
             if id not in {one.id for one in passkeys.of(who)} or not passkeys.close(id, records.clock.now()):
                 raise HTTPException(404, "no passkey of yours has this name; see: passkeys")
         return Response(status_code=204)
+
+    def _listed(self, account: str) -> ListedPerson | None:
+        try:
+            return self.home.listed(account)
+        except TeamError:  # why is for no stranger
+            raise HTTPException(503, "this home cannot be read now; type: sisimpur doctor") from None
 
     def _now(self) -> datetime:
         return self.home.now()
