@@ -138,6 +138,25 @@ def test_a_phone_is_notified_once_it_is_pressed_and_a_tap_opens_the_review(
         assert scene.page().read("pushes")["pushes"] == []
 
 
+def test_who_signs_out_hears_nothing_there_though_another_session_asked_for_it(
+    context: BrowserContext, scene: Scene
+) -> None:
+    """A night later the phone signs in anew: the session that asked goes on hearing, and only the new one signs out."""
+    from playwright.sync_api import expect
+
+    context.grant_permissions(["notifications"])
+    with in_thread(scene.stage, make_sender=scene.sender) as port:
+        page = opened(context, scene, port, scene.sink.browser())
+        page.get_by_role("button", name="Notify this phone").click()
+        expect(page.get_by_text("This browser is notified from now on")).to_be_visible()
+        page.evaluate("(key) => localStorage.setItem('sisimpur.key', key)", scene.page().token)
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("button", name="Sign out")).to_have_count(0)
+        subscribed = "navigator.serviceWorker.ready.then((worker) => worker.pushManager.getSubscription())"
+        assert page.evaluate(subscribed) is None
+        assert len(scene.page().read("pushes")["pushes"]) == 1, "till its service says that it is gone"
+
+
 @pytest.mark.parametrize("said", ["", "no JSON", '"a text"', '{"title": 5, "task": "../../money", "tag": []}'])
 def test_what_is_no_message_of_ours_is_shown_without_a_word_of_it_and_leads_to_today(
     context: BrowserContext, scene: Scene, said: str

@@ -16,6 +16,7 @@ import { Plain } from "./parts/Plain";
 import { useWho } from "./parts/who";
 import { clock } from "./words/figures";
 import { t, tOr, type Word } from "./words/words";
+import { hearNoMore } from "./worker";
 
 const Plan = lazy(() => import("./pages/Plan"));
 const Board = lazy(() => import("./pages/Board"));
@@ -172,7 +173,7 @@ function Footer(): ReactNode {
       <span>{t("as.of", { time: clock(at) })}</span>
       {name && <Plain text={t("sign.in.as", { name, by: tOr("by", by) })} />}
       {!owns && <span>{tOr("role", role)}</span>}
-      <button type="button" onClick={() => void signOut()}>
+      <button type="button" onClick={() => void hearNoMore().catch(() => undefined).then(signOut)}>
         {t("sign.out")}
       </button>
     </footer>
