@@ -1,4 +1,4 @@
-"""P12: a passkey that an account added is worth what the account is worth today: in requests, lines, rows and pushes."""
+"""P12: a passkey that an account added is worth what the account is worth today."""
 
 from __future__ import annotations
 
