@@ -132,6 +132,8 @@ class PushSink:
         if fate == "slow":
             time.sleep(60)
         said = b"x" * (8 << 20) if fate == "huge" else f"no, not {ask.path}\r\n".encode() if status != 201 else b""
+        if fate == "400 cut":  # where we read no further it is not whole
+            said = b"no, " * 66 + ask.path.encode()
         with suppress(OSError):  # who reads no more has hung up
             ask.wfile.write(said)
 

@@ -33,6 +33,7 @@ KNOWN = re.compile(
 KEPT_FOR = 86_400  # seconds that a service keeps what a phone without a line has not taken
 PATIENCE = 10.0  # seconds for all of a call
 LONGEST_ANSWER, LONGEST_WAIT = 300, 3_600  # bytes; seconds
+LONG = r"[^\s\"'<>,;]{20,}"  # in what a service says: perhaps our address, or what was read of it
 GONE, REFUSES_US, LATER = (404, 410), (401, 403), (408, 429)
 HOW = "press *Notify this phone* there again; see docs/phone.md"
 WAITS = {"en": "1 change waits for you", "bn": "১টি পরিবর্তন আপনার অপেক্ষায়"}
@@ -123,7 +124,7 @@ def _taken(push: Push, answer: HttpAnswer | NoAnswer) -> str | None:
         if answer.sent:
             raise DeliveryUnknown(f"{service} did not confirm it ({answer.why}); perhaps it is there")
         raise Unavailable(f"{service} cannot be reached ({answer.why})")
-    status, said = answer.status, one_line(answer.text.replace(push.endpoint.rpartition("/")[2], "***"))
+    status, said = answer.status, one_line(re.sub(LONG, "***", answer.text))
     words = f"{service} answers with {status}{f' ({said})' if said else ''}"
     if status in GONE:
         return None
