@@ -1,1 +1,1 @@
-"""The board: what the terminal shows and does, in a browser; a process of its own that keeps only who is signed in."""
+"""The board: what the terminal shows and does, in a browser; a process of its own."""
