@@ -17,11 +17,12 @@ from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.wiring.records import Records
 from sisimpur.cli.wiring.services import phones_of
+from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.notify.notice import Notice
 from sisimpur.shared.notify.notice_book import NoticeRepository
 from sisimpur.shared.notify.phone.phone_notifier import KNOWN, PushSender
-from sisimpur.shared.notify.phone.push_book import MOST_EACH
+from sisimpur.shared.notify.phone.push_book import MOST_EACH, PushBook
 from sisimpur.shared.notify.phone.sealing import vapid_key
 from sisimpur.shared.system.http import Http, is_configured, is_public
 from sisimpur.web.api.base.board_home import BoardHome
@@ -253,7 +254,7 @@ def test_another_page_begins_none_in_somebodys_name(scene: Scene) -> None:
 # --- a lost phone -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("end", ["closed", "signed out", "idle", "another role"])
+@pytest.mark.parametrize("end", ["closed", "signed out", "another role"])
 def test_a_phone_whose_session_is_over_hears_nothing_any_more(
     scene: Scene, end: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -269,14 +270,32 @@ def test_a_phone_whose_session_is_over_hears_nothing_any_more(
         assert board_command(Arguments("board", root, close=id_)) == 0
     elif end == "signed out":
         assert phone.http.delete("/api/v1/session", headers=key(phone)).status_code == 204
-    elif end == "idle":
-        scene.stage.clock.sleep(13 * 3600)
     else:  # the same browser comes in again, in a role that decides nothing
         assert phone.http.delete("/api/v1/session", headers=key(phone)).status_code == 204
         assert begin(scene.page(Role.VIEWER), browser).status_code == 403
     scene.tell(Notice("2026-11-20:other", "Waits for you", "x", waits="20261120-04"))
     assert [one["task"] for one in scene.sink.shown()] == [TASK]
-    assert end == "idle" or laptop.read("pushes")["pushes"] == []
+    assert laptop.read("pushes")["pushes"] == []
+
+
+def test_a_phone_that_lay_there_for_a_night_is_signed_out_and_hears_what_waits(scene: Scene) -> None:
+    begin(phone := scene.page(), scene.sink.browser())
+    night = 13 * 3600
+    scene.stage.clock.sleep(night)
+    scene.sink.now += night
+    assert phone.get("/api/v1/status").status_code == 401
+    assert scene.tell() == [] and [one["task"] for one in scene.sink.shown()] == [TASK]
+
+
+def test_of_who_is_taken_from_the_list_no_phone_is_called_one_that_works(scene: Scene) -> None:
+    browser = scene.sink.browser()
+    with scene.stage.records() as records:
+        keys, now = BoardKeys(records.db), records.clock.now()
+        session = sha256_of(keys.enter("github:12345", Role.OWNER, now))
+        PushBook(records.db).keep(session, browser.endpoint, browser.keys, "en", now)
+    scene.tell()
+    assert scene.sink.shown() == []
+    assert not [one for one in outlet_findings(scene.stage.home) if one.name.startswith("phone")]
 
 
 def test_who_only_looks_now_or_is_listed_no_more_hears_of_nothing(scene: Scene) -> None:
