@@ -8,17 +8,17 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from sisimpur.shared.config.settings_part import SettingsPart
+from sisimpur.shared.model.text import JOINERS
 
 GOOGLE, GITHUB = "google", "github"
 SECRET_OF = {GOOGLE: "GOOGLE_CLIENT_SECRET", GITHUB: "GITHUB_OAUTH_SECRET"}  # in config/.env
 NUMBER = r"[1-9][0-9]{0,29}"
 MAIL = r"[a-z0-9._%+-]{1,64}@[a-z0-9.-]{1,200}\.[a-z]{2,63}"
 LONGEST_NAME = 40
-JOINERS = str.maketrans("", "", "\u200c\u200d")  # nothing unseen, within Bengali words
 
 
 def _name(value: str) -> str:
-    is_one = value.strip() == value and value.translate(JOINERS).isprintable()
+    is_one = value.strip() == value and all(one.isprintable() or one in JOINERS for one in value)
     if not is_one or not 0 < len(value) <= LONGEST_NAME:
         raise ValueError(f"write a name in one line, of at most {LONGEST_NAME} letters")
     return value

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN, Changed, Named
+from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named
 from sisimpur.web.api.base.guard import Failures, not_allowed, signed_in
 from sisimpur.web.api.base.place import WAY, Way, cookie_with
 from sisimpur.web.api.base.rights import Role
@@ -20,8 +20,7 @@ from sisimpur.web.api.base.sign_in import LONGEST, BoardKeys
 from sisimpur.web.api.reading.answers import described
 
 
-class SignInBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class SignInBody(BoardBody):
     code: str = Field(max_length=200)
 
 

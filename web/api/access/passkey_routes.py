@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from starlette.exceptions import HTTPException
 
 from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.model.errors import Refused, TeamError
+from sisimpur.shared.model.text import JOINERS
 from sisimpur.shared.store.chain import heard_by
 from sisimpur.web.api.access.access_routes import signed_in_with
 from sisimpur.web.api.access.passkey_book import Passkeys
@@ -28,12 +29,10 @@ from sisimpur.web.api.access.passkey_check import (
 )
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN, Changed, Named
+from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named
 from sisimpur.web.api.base.guard import Failures, signed_in
 from sisimpur.web.api.base.place import WAY, Way
 from sisimpur.web.api.base.sign_in import SignedIn, named
-
-JOINERS = {"\u200c", "\u200d"}  # normal between Bengali letters
 
 
 def _plain(name: str) -> str:
@@ -49,13 +48,7 @@ Ticket = Annotated[str, Field(pattern=f"^[0-9a-f]{{{LONGEST_TICKET}}}$")]
 Bytes = Annotated[str, Field(pattern="^[A-Za-z0-9_-]+$", max_length=2_000)]  # base64url
 
 
-class PasskeyBody(BaseModel):
-    """Whatever a browser adds to it stays in the page: it sends these parts alone."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class OfferBody(PasskeyBody):
+class OfferBody(BoardBody):
     name: Name
 
 
@@ -65,7 +58,7 @@ class NewPasskeyBody(OfferBody):
     authenticator: Bytes
 
 
-class PasskeySignInBody(PasskeyBody):
+class PasskeySignInBody(BoardBody):
     ticket: Ticket
     credential: Bytes
     client: Bytes

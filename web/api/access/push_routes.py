@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from sisimpur.cli.wiring.records import Records
@@ -20,22 +20,20 @@ from sisimpur.shared.notify.phone.push_book import Push, PushBook
 from sisimpur.shared.notify.phone.sealing import BrowserKeys
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN, Changed, Named
+from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named
 from sisimpur.web.api.base.guard import signed_in
 from sisimpur.web.api.base.rights import Role, may
 from sisimpur.web.api.base.sign_in import NAMED, SignedIn
 
 
-class PushKeysBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class PushKeysBody(BoardBody):
     p256dh: str = Field(max_length=120)
     auth: str = Field(max_length=60)
 
 
-class PushBody(BaseModel):
+class PushBody(BoardBody):
     """A browser's subscription. `endpoint`: where its push service takes what is for it."""
 
-    model_config = ConfigDict(extra="forbid")
     endpoint: str = Field(max_length=1_200)
     keys: PushKeysBody
     language: Literal["en", "bn"] = "en"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
+
+from sisimpur.web.api.base.board_openapi import BoardBody
 
 MOST = 200
 LONGEST_WORDS = 1_000
@@ -17,11 +19,7 @@ NewTask = Annotated[str, Field(pattern=r"^([a-z0-9][a-z0-9._-]{0,79})?$")]
 OneLine = Annotated[str, Field(max_length=500, pattern=r"^[^\r\n]*$")]
 
 
-class OrderBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class LineComment(OrderBody):
+class LineComment(BoardBody):
     """A word about one line of the change. `side`: of the file as it was, or as it is; `quoted`: the line as shown."""
 
     path: Annotated[str, Field(min_length=1, max_length=300, pattern=r"^[^\r\n]*$")]
@@ -31,13 +29,13 @@ class LineComment(OrderBody):
     quoted: OneLine = ""
 
 
-class RulingBody(OrderBody):
+class RulingBody(BoardBody):
     """`commit`: what was looked at when it was decided, whole; empty: nothing was tested yet."""
 
     ruling: Literal["approve", "reject", "retry", "cancel", "done"]
     commit: Commit
     why: Words = ""
-    comments: Annotated[list[LineComment], Field(max_length=MOST_COMMENTS)] = []
+    comments: Annotated[tuple[LineComment, ...], Field(max_length=MOST_COMMENTS)] = ()
 
     @model_validator(mode="after")
     def _someone_reads_them(self) -> RulingBody:
@@ -57,12 +55,12 @@ class RulingBody(OrderBody):
         return "\n".join(filter(None, (self.why, *lines)))
 
 
-class ApprovalBody(OrderBody):
+class ApprovalBody(BoardBody):
     commit: Commit
     why: Words = ""
 
 
-class PlanBody(OrderBody):
+class PlanBody(BoardBody):
     """`mark`: of the plan that was looked at."""
 
     ruling: Literal["approve", "drop"]
@@ -70,7 +68,7 @@ class PlanBody(OrderBody):
     why: Words = ""
 
 
-class AnswerBody(OrderBody):
+class AnswerBody(BoardBody):
     """`asked`: the questions about it that were shown, each in its words: one answer is to all of them."""
 
     id: Annotated[str, Field(max_length=100)]
@@ -78,29 +76,29 @@ class AnswerBody(OrderBody):
     asked: Annotated[list[str], Field(max_length=MOST)]
 
 
-class PauseBody(OrderBody):
+class PauseBody(BoardBody):
     paused: bool
     why: Words = ""
 
 
-class CapBody(OrderBody):
+class CapBody(BoardBody):
     """`cap`: dollars for the whole of today, e.g. 12.50."""
 
     cap: Annotated[str, Field(min_length=1, max_length=30)]
     why: Words = ""
 
 
-class RollbackBody(OrderBody):
+class RollbackBody(BoardBody):
     """`place`: empty: production if it is configured, else staging."""
 
     place: Literal["", "staging", "production"] = ""
 
 
-class WhyBody(OrderBody):
+class WhyBody(BoardBody):
     why: Words = ""
 
 
-class VisionBody(OrderBody):
+class VisionBody(BoardBody):
     text: Annotated[str, Field(max_length=LONGEST_FILE)]
 
 
@@ -110,7 +108,7 @@ Written = (
 )
 
 
-class SettingsBody(OrderBody):
+class SettingsBody(BoardBody):
     """`values`: by their keys; null: as if it were not there. `confirmed`: it was asked whether it is meant."""
 
     file: Annotated[str, Field(max_length=MOST)]
@@ -118,20 +116,20 @@ class SettingsBody(OrderBody):
     confirmed: bool = False
 
 
-class MoveBody(OrderBody):
+class MoveBody(BoardBody):
     """`place`: the Monday of a week, or `later`."""
 
     goal: Annotated[str, Field(pattern=r"^[a-z]-[0-9a-z]{1,40}$")]
     place: Annotated[str, Field(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}|later)$")]
 
 
-class PreviewBody(OrderBody):
+class PreviewBody(BoardBody):
     """`text`: of VISION.md; absent: as it lies there."""
 
     text: Annotated[str | None, Field(max_length=LONGEST_FILE)] = None
 
 
-class TaskBody(OrderBody):
+class TaskBody(BoardBody):
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_FILE)]
 
 

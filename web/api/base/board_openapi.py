@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Header
 from fastapi import Path as InPath
+from pydantic import BaseModel, ConfigDict
 
 from sisimpur.web.api.base.guard import PROBLEM
 from sisimpur.web.api.base.place import COOKIE
@@ -27,6 +28,10 @@ KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "Exactly this is 
 Changed = Annotated[str, Header(alias="If-None-Match")]
 # How a session, a key, a passkey or a browser that is notified is called.
 Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
+
+
+class BoardBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
 
 
 class BoardApi(FastAPI):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sisimpur.shared.model.text import JOINERS
+
 if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
@@ -19,7 +21,6 @@ WIDTH = 360  # points: a phone held upright
 LONGEST = 200  # letters that are looked at of one line
 BENGALI_FONT = Path(__file__).with_name("noto-sans-bengali.woff2")  # knows no Latin letter; its licence lies beside it
 BENGALI = "\u0964\u0965\u0980-\u09ff"  # its marks of a sentence's end, too
-JOINERS = "\u200c\u200d"
 RUN = re.compile(f"[{BENGALI}][{BENGALI}{JOINERS}]*|[^{BENGALI}]+")
 UNKNOWN, KNOWN_AT = "\ue000", 11  # a letter of no font, drawn as a box; the size at which that is looked for
 VIRAMA = "\u09cd"  # ties the next letter to the one before
