@@ -234,7 +234,16 @@ def test_the_same_browser_again_takes_its_own_place_and_there_are_not_many(home:
         home.book.keep(home.push.session, home.sink.browser().endpoint, home.browser.keys, "en", NOON)
     with pytest.raises(Refused, match="remove one first"):
         home.book.keep(home.push.session, home.sink.browser().endpoint, home.browser.keys, "en", NOON)
-    home.book.keep("another session", home.sink.browser().endpoint, home.browser.keys, "en", NOON)
+
+
+def test_none_is_kept_for_a_session_that_has_just_ended(tmp_path: Path) -> None:
+    """It would be told of to nobody, and never end: a hundred of them, and nobody is notified any more."""
+    book, push = book_with(tmp_path / "agents.db", SinkBrowser("https://fcm.googleapis.com/fcm/send/a"))
+    db = Database(tmp_path / "agents.db")
+    assert BoardKeys(db).close(push.session[:8])
+    with pytest.raises(Refused, match="not signed in"):
+        book.keep(push.session, push.endpoint, push.keys, "en", NOON)
+    assert not db.rows("select * from pushes")
 
 
 # --- sealed and signed ---------------------------------------------------------------------------------------

@@ -21,6 +21,10 @@ WITH_SESSION = (
     "select pushes.*, board_keys.until as lasts, account from pushes"
     " join board_keys on board_keys.digest = pushes.session where board_keys.kind = 'session' order by pushes.made, id"
 )
+KEEP = (  # for a session that is there: what ends it ends this
+    "insert into pushes (id, session, endpoint, p256dh, auth, language, made)"
+    " select ?, digest, ?, ?, ?, ?, ? from board_keys where digest = ? and kind = 'session'"
+)
 
 
 @dataclass(frozen=True)
@@ -48,17 +52,19 @@ class Push:
 
 class PushBook(OfDatabase):
     def keep(self, session: str, endpoint: str, keys: BrowserKeys, language: str, now: datetime) -> Push:
-        """Note one; the same browser again takes the place of what was there. Refused: there are too many."""
+        """Note one; the same browser again takes the place of what was there.
+
+        Refused: there are too many, or no such session.
+        """
         push = Push(secrets.token_hex(4), session, endpoint, keys.p256dh, keys.auth, language, in_utc(now))
         with self._db.transaction() as db:
             db.execute("delete from pushes where endpoint = ?", (endpoint,))
             all_, own = db.execute("select count(*), total(session = ?) from pushes", (session,)).fetchone()
             if own >= MOST_EACH or all_ >= MOST:
                 raise Refused(f"{MOST_EACH} for one session are enough, and {MOST} for all; remove one first")
-            db.execute(
-                "insert into pushes (id, session, endpoint, p256dh, auth, language, made) values (?, ?, ?, ?, ?, ?, ?)",
-                (push.id, session, endpoint, keys.p256dh, keys.auth, language, push.made),
-            )
+            values = (push.id, endpoint, keys.p256dh, keys.auth, language, push.made, session)
+            if not db.execute(KEEP, values).rowcount:
+                raise Refused("who asked for this is not signed in any more")
         fault_point("phone.kept")
         return push
 
