@@ -31,7 +31,7 @@ from tests.books import new_book
 from tests.journey.board_process import in_thread
 from tests.journey.gated import FILES, ID, VISION
 from tests.journey.stage import Stage
-from tests.journey.test_board import HERE, Browser, link, run, signed_in, stranger
+from tests.journey.test_board import HERE, OPEN, Browser, link, run, signed_in, stranger
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +133,6 @@ ADDRESSES = [
     for path, methods in json.loads(description())["paths"].items()
     for method, said in methods.items()
 ]
-SIGNING_IN = {("POST", f"/api/v1/{path}") for path in ("session", "session/challenge", "session/passkey")}
-OPEN = SIGNING_IN | {("GET", "/health"), ("GET", "/api/v1/sign-in"), ("POST", "/api/v1/sign-in/{provider}")}
 ORDERED = {"idempotency-key": "one-press", "if-match": '"seen"'}
 
 
