@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from collections.abc import Callable, Iterator
@@ -510,3 +511,33 @@ def test_no_book_holds_what_would_sign_somebody_in(home: Stage) -> None:
     for secret in (token, challenge["ticket"], mine.token):
         assert secret.encode() not in whole and bytes.fromhex(challenge["ticket"]) not in whole
     assert COOKIE.encode() not in whole and stranger(home).get("/api/v1/status").status_code in NOT_LET_IN
+
+
+def test_who_holds_his_words_back_till_his_session_is_closed_adds_no_passkey(home: Stage) -> None:
+    """He is let in by what comes first; closing his session is to end all that he could come in by."""
+    mine, phone, said = page(home), phone_of(), list[dict[str, Any]]()
+    id_ = mine.read("session")["id"]
+    body = json.dumps({**phone.makes(mine.post("session/offer", {"name": "x"}).json()), "name": "x"}).encode()
+
+    async def receive() -> dict[str, Any]:
+        with home.records() as records:
+            BoardKeys(records.db).close(id_)
+        return {"type": "http.request", "body": body}
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    own = {"host": f"localhost:{PORT}", "origin": LOCAL, "content-type": "application/json", **mine._key()}
+    headers = [(name.encode(), value.encode()) for name, value in {**own, "content-length": str(len(body))}.items()]
+    path = "/api/v1/passkeys"
+    about: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+    }
+    about |= {"headers": headers, "client": ("127.0.0.1", 1), "scheme": "http"}
+    asyncio.run(mine.http.app(about, receive, send))
+    assert said[0]["status"] == 401, said
+    assert page(home).read("passkeys")["passkeys"] == []

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
+from fastapi.exceptions import HTTPException
+
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.store.chain import heard_by
 from sisimpur.web.api.base.place import WAY, BoardPlace, Way, token_in
@@ -121,11 +123,24 @@ class BoardGuard:
         if refusal is None:
             scope[WAY] = way
             signed: SignedIn | None = scope.get(SIGNED)
+            heard = self._still_let_in(scope, headers, way, receive) if signed and asked[0] in ACTS else receive
             with heard_by(signed.via if signed else "board"):
-                await self.app(scope, receive, send)
+                await self.app(scope, heard, send)
             return
         more = [("allow", self.allowed(scope["path"]))] if refusal[0] == 405 else []
         await refuse(send, refusal, more)
+
+    def _still_let_in(self, scope: Scope, headers: Mapping[str, str], way: Way, receive: Receive) -> Receive:
+        """Ask once more when all is said: who holds his order back may have been closed, or given less, meanwhile."""
+
+        async def heard() -> MutableMapping[str, Any]:
+            message = await receive()
+            is_whole = message["type"] == "http.request" and not message.get("more_body")
+            if is_whole and (why_not := await self.admits(scope, headers, way)):
+                raise HTTPException(*why_not)
+            return message
+
+        return heard
 
 
 async def refuse(send: Send, refusal: Refusal, more: Iterable[tuple[str, str]] = (), kind: str = "http") -> None:
