@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.rights import Role
 from sisimpur.web.api.base.sign_in import BoardKeys
+from sisimpur.web.api.reading.board_news import NewsTeller
 from tests.attacks.test_board_phone import NOT_LET_IN
 from tests.attacks.test_passkeys import Local, again, asked, home, page, phone_of, refused, rows
 from tests.journey.accounts_scene import RAHIM, listing
@@ -48,6 +50,15 @@ def test_a_passkey_signs_in_to_the_role_that_its_account_has_today_and_the_audit
     again_added = phone_of()
     assert after.add(again_added).status_code == 201, "a passkey for looking"
     assert len(after.read("passkeys")["passkeys"]) == 2
+
+
+def test_the_line_of_who_left_the_list_ends(home: Stage) -> None:
+    mine, where = came(home), BoardHome(home.home.root, home.clock)
+    with home.records() as records:
+        teller = NewsTeller(records, mine.token, records.audit.newest(), where.listed)
+        assert teller.look() is not None
+        listing(home, RAHIM.replace("12345", "99"))
+        assert NewsTeller(records, mine.token, records.audit.newest(), where.listed).look() is None
 
 
 def test_who_left_the_list_is_refused_at_the_passkey_and_by_all_that_came_by_it(home: Stage) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or ""
 PHONE, LAPTOP = (360, 740), (1280, 800)
-EXPECTED = ("net::ERR_", "status of 4", "Clear-Site-Data header")
+EXPECTED = ("net::ERR_", "status of 4", "Clear-Site-Data header", "closed before the connection is established")
 LONGEST = 30_000  # milliseconds; a busy machine is slow
 
 
@@ -36,7 +36,7 @@ def opened(
     browser: Browser, address: str, size: tuple[int, int], scheme: str = "light", kept: StorageState | None = None
 ) -> Iterator[Page]:
     """A page of a browser of its own. Its console tells nothing but of a board that is gone, of an address that is not
-    there yet, and that signing in emptied its storage; nothing is too wide. `kept`: what another one kept, but none of
+    there yet, that signing in emptied its storage, and that a page went before its socket was one; nothing is too wide. `kept`: what another one kept, but none of
     its files.
     """
     said: list[str] = []

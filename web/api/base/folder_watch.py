@@ -1,8 +1,9 @@
 """Whether anything in some folders may have changed, without a look at each of ten thousand files.
 
 The kernel tells it (inotify) before whoever changed a file goes on, so what was read before is exactly as good as read
-anew. It hears of no change that another machine makes, nor of one through a mapping of memory: where others may write
-nothing is taken for unchanged, and each few seconds all is looked at again.
+anew. It hears of no change that another machine makes, nor of one through a mapping of memory, nor by another
+name that a file was given since it was read: where others may write nothing is taken for unchanged, and each few
+seconds all is looked at again.
 """
 
 from __future__ import annotations
