@@ -538,6 +538,10 @@ def test_who_holds_his_words_back_till_his_session_is_closed_adds_no_passkey(hom
         "query_string": b"",
     }
     about |= {"headers": headers, "client": ("127.0.0.1", 1), "scheme": "http"}
-    asyncio.run(mine.http.app(about, receive, send))
+
+    async def ask() -> None:
+        await mine.http.app(about, receive, send)
+
+    asyncio.run(ask())
     assert said[0]["status"] == 401, said
     assert page(home).read("passkeys")["passkeys"] == []

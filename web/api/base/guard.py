@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from fastapi.exceptions import HTTPException
-
 from sisimpur.shared.model.errors import TeamError
 from sisimpur.shared.store.chain import heard_by
 from sisimpur.web.api.base.place import WAY, BoardPlace, Way, token_in
@@ -120,18 +118,19 @@ class BoardGuard:
         asked = (scope["method"], scope["path"])
         if refusal is None and way and not any(asked in some for some in self.open_to_all):
             refusal = await self.admits(scope, headers, way)
-        if refusal is None:
+        if way and refusal is None:
             scope[WAY] = way
             signed: SignedIn | None = scope.get(SIGNED)
             heard = self._still_let_in(scope, headers, way, receive) if signed and asked[0] in ACTS else receive
             with heard_by(signed.via if signed else "board"):
                 await self.app(scope, heard, send)
-            return
-        more = [("allow", self.allowed(scope["path"]))] if refusal[0] == 405 else []
-        await refuse(send, refusal, more)
+        elif refusal:
+            more = [("allow", self.allowed(scope["path"]))] if refusal[0] == 405 else []
+            await refuse(send, refusal, more)
 
     def _still_let_in(self, scope: Scope, headers: Mapping[str, str], way: Way, receive: Receive) -> Receive:
         """Ask once more when all is said: who holds his order back may have been closed, or given less, meanwhile."""
+        from fastapi.exceptions import HTTPException
 
         async def heard() -> MutableMapping[str, Any]:
             message = await receive()
