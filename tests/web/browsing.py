@@ -35,9 +35,10 @@ PLAYWRIGHT = "playwright==1.65.2"
 def opened(
     browser: Browser, address: str, size: tuple[int, int], scheme: str = "light", kept: StorageState | None = None
 ) -> Iterator[Page]:
-    """A page of a browser of its own. Its console tells nothing but of a board that is gone, of an address that is not
-    there yet, that signing in emptied its storage, and that a page went before its socket was one; nothing is too wide. `kept`: what another one kept, but none of
-    its files.
+    """A page of a browser of its own; nothing is too wide. `kept`: what another one kept, but none of its files.
+
+    Its console tells nothing but of a board that is gone, of an address that is not there yet, that signing in emptied
+    its storage, and that a page went before its socket was one.
     """
     said: list[str] = []
     width, height = size
