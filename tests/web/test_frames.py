@@ -53,7 +53,7 @@ def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -
 
 def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_path: Path) -> None:
     """On a phone: a processor four times slower. What is there already costs nothing when more comes behind it."""
-    stage, took = crowded(tmp_path), {}
+    stage, took = crowded(tmp_path), dict[str, float]()
     with served(stage.home.root) as board, opened(browser, board.link, PHONE) as page:
         page.get_by_role("heading", name="Next in line").wait_for()
         assert page.get_by_role("listitem").count() < 100, "the first lines, and how many more there are"
