@@ -132,6 +132,9 @@ def carry_out(job: EngineJob, done: EngineRun, before: Mapping[str, str]) -> Eng
 
 Formats = Callable[[Mapping[str, str], Mapping[str, str]], Mapping[str, str]]  # Python files, configuration -> files
 CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")
+FORMATS = re.compile(  # a repository that says nothing of a formatter has no form, though a file may look like one
+    r"^\s*\[tool\.(?:ruff|black)\b|\b(?:ruff-format|ruff-pre-commit|psf/black|black-pre-commit-mirror)\b", re.MULTILINE
+)
 
 
 def unformatted(_files: Mapping[str, str], _configuration: Mapping[str, str]) -> Mapping[str, str]:
@@ -142,12 +145,16 @@ def unformatted(_files: Mapping[str, str], _configuration: Mapping[str, str]) ->
 def keep_form(job: EngineJob, before: Mapping[str, str], formats: Formats) -> None:
     """Write Python files as the formatter does that were so before; new ones, if all that changed were so.
 
+    Only where the repository names ruff or black: elsewhere that a file looks so is chance, and its lines are its own.
     How others should look nobody knows. What cannot be formatted stays as it is: the tests tell more.
     """
+    configuration = {path: text for path in CONFIGURATION if (text := _text(job.folder, path))}
+    said = configuration.get("pyproject.toml", "") + _text(job.folder, ".pre-commit-config.yaml")
+    if not (FORMATS.search(said) or configuration.keys() - {"pyproject.toml"}):
+        return
     now = texts(job)
     changed = {path: text for path, text in now.items() if path.endswith(".py") and text and text != before.get(path)}
     old = {path: before[path] for path in changed if before.get(path)}
-    configuration = {path: text for path in CONFIGURATION if (text := _text(job.folder, path))}
     try:
         was = formats(old, configuration)
         kept = {path for path in old if was.get(path) == old[path]}

@@ -401,11 +401,31 @@ def tidied(files: Mapping[str, str], _configuration: Mapping[str, str]) -> Mappi
 def test_a_file_keeps_the_form_that_it_had(
     tmp_path: Path, before: dict[str, str], now: dict[str, str], left: dict[str, str]
 ) -> None:
-    for path, text in now.items():
-        (tmp_path / path).write_text(text)
+    for path, text in {**now, "ruff.toml": ""}.items():
+        (tmp_path / path).write_text(text or "line-length = 100\n")
     create = tuple(path for path in now if path not in before)
     keep_form(EngineJob(tmp_path, "", tuple(before), create, (), "", ModelChoice("m")), before, tidied)
     assert {path: (tmp_path / path).read_text() for path in now} == left
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_formatted"),
+    [
+        ("pyproject.toml", "[tool.ruff]\n", True),
+        ("pyproject.toml", "[tool.black]\nline-length = 88\n", True),
+        ("pyproject.toml", "[tool.pytest.ini_options]\n", False),
+        (".pre-commit-config.yaml", "- id: ruff-format\n", True),
+        (".pre-commit-config.yaml", "- id: mypy\n", False),
+        (".ruff.toml", "line-length = 100\n", True),
+    ],
+)
+def test_only_a_repository_that_names_a_formatter_has_a_form(
+    tmp_path: Path, path: str, text: str, is_formatted: bool
+) -> None:
+    (tmp_path / path).write_text(text)
+    (tmp_path / "a.py").write_text("a  = 2\n")
+    keep_form(EngineJob(tmp_path, "", ("a.py",), (), (), "", ModelChoice("m")), {"a.py": "a = 1\n"}, tidied)
+    assert (tmp_path / "a.py").read_text() == ("a = 2\n" if is_formatted else "a  = 2\n")
 
 
 def test_without_a_formatter_a_file_stays_as_it_is(tmp_path: Path) -> None:
@@ -413,5 +433,6 @@ def test_without_a_formatter_a_file_stays_as_it_is(tmp_path: Path) -> None:
         raise Misconfigured("there is no ruff")
 
     (tmp_path / "a.py").write_text("a  = 2\n")
+    (tmp_path / "ruff.toml").write_text("line-length = 100\n")
     keep_form(EngineJob(tmp_path, "", ("a.py",), (), (), "", ModelChoice("m")), {"a.py": "a = 1\n"}, missing)
     assert (tmp_path / "a.py").read_text() == "a  = 2\n"
