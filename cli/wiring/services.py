@@ -73,7 +73,7 @@ def push_sender(records: Records) -> PushSender:
 
 
 def phones_of(records: Records, make_sender: Callable[[Records], PushSender] = push_sender) -> Sequence[Notifier]:
-    """Return the browsers that are told what waits, as the books have them now."""
+    """Return the browsers that are told what waits, as the books have them now. Without a key none: each says why."""
     from sisimpur.shared.notify.phone.push_book import PushBook
 
     found = browsers_told(records)
@@ -81,7 +81,13 @@ def phones_of(records: Records, make_sender: Callable[[Records], PushSender] = p
         return ()
     from sisimpur.shared.notify.phone.phone_notifier import PhoneNotifier
 
-    book, sender = PushBook(records.db), make_sender(records)
+    book = PushBook(records.db)
+    try:
+        sender = make_sender(records)
+    except TeamError as problem:  # all other messages go on
+        for push in (one for one in found if one.why != str(problem)):
+            book.note(push.id, records.clock.now(), str(problem))
+        return ()
     return tuple(PhoneNotifier(push, book, sender) for push in found)
 
 

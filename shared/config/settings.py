@@ -31,7 +31,7 @@ from sisimpur.shared.config.settings_part import (
     headers_of,
 )
 from sisimpur.shared.config.settings_policy import PolicyFile
-from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError
 from sisimpur.shared.system import strict_yaml
 from sisimpur.shared.system.paths import Home, read_text, stamp
 
@@ -235,7 +235,7 @@ def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Sec
         wanted = "PACKAGE_INDEX_URL=https://NAME:PASSWORD@HOST/PATH/simple/"
         raise Misconfigured(f"PACKAGE_INDEX_URL is no https address; write it in config/.env as {wanted}")
     _check_events(found)
-    if home.push_key.exists():
+    with contextlib.suppress(FileNotFoundError, Refused):  # whoever sends by it says what is wrong with it
         found["our push key"] = read_text(home.push_key)  # of no file that the owner writes; it is hidden like the rest
     return Secrets(values={name: SecretStr(value) for name, value in found.items() if value})
 

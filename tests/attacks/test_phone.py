@@ -318,6 +318,19 @@ def test_who_only_looks_now_or_is_listed_no_more_hears_of_nothing(scene: Scene) 
     assert told() == 1
 
 
+@pytest.mark.parametrize("damaged", [b"", b"AAAA", b"no key\n", b"\xff\xfe", b"x" * 100_000])
+def test_a_key_of_ours_that_is_none_stops_no_team_and_each_phone_says_why(scene: Scene, damaged: bytes) -> None:
+    page = scene.page()
+    begin(page, scene.sink.browser())
+    assert scene.tell() == [] and len(scene.sink.pushes) == 1
+    scene.stage.home.push_key.write_bytes(damaged)
+    for number in range(2):
+        assert scene.tell(Notice(f"2026-11-20:{number}", "Waits for you", "x", waits="20261120-04")) == []
+    with scene.stage.records() as records:
+        (push,) = PushBook(records.db).alive(records.clock.now())
+    assert "holds no key of ours; delete it" in push.why and len(scene.sink.pushes) == 1
+
+
 def test_a_list_that_cannot_be_read_stops_no_team_and_names_nobody(scene: Scene) -> None:
     of_link, of_github = scene.sink.browser(), scene.sink.browser()
     begin(scene.page(), of_link)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import Home, create_text, read_text
 
@@ -86,7 +87,10 @@ class VapidKey:
 
 
 def vapid_key(home: Home) -> VapidKey:
-    """Return the home's own key, made when it is first asked for: a new one would lose each browser."""
+    """Return the home's own key, made when it is first asked for: a new one would lose each browser.
+
+    Misconfigured: what lies there is none.
+    """
     from cryptography.hazmat.primitives.asymmetric import ec
 
     if not home.push_key.exists():
@@ -94,7 +98,11 @@ def vapid_key(home: Home) -> VapidKey:
         with suppress(FileExistsError):  # the board and the team asked at once
             create_text(home.push_key, packed(number.to_bytes(SCALAR, "big")), home.temporary, 0o600)
             fault_point("phone.key")
-    return VapidKey(read_text(home.push_key))
+    try:
+        return VapidKey(read_text(home.push_key))
+    except (ValueError, Refused):
+        how = "delete it, and press *Notify this phone* again on each"
+        raise Misconfigured(f"{home.push_key} holds no key of ours; {how}") from None
 
 
 def packed(data: bytes) -> str:

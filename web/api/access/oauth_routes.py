@@ -13,7 +13,7 @@ import secrets
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,7 @@ class OAuthRoutes:
             raise HTTPException(409, f"nobody signs in with {provider} here; see: sisimpur doctor")
         from sisimpur.web.api.access.oauth_provider import address  # 12 MB, for who signs in so alone
 
-        begun = begin(self._key, one.name, self._now())
+        begun = begin(self._key, one.name, self.home.now())
         told = {"address": address(self._app(one, client), one, begun, self._callback(one))}
         headers = {"set-cookie": cookie_with(begun.ticket, LASTS, BEGUN, "Lax")}
         return Response(json.dumps(told), headers=headers, media_type="application/json")
@@ -136,7 +136,7 @@ class OAuthRoutes:
             return None
         cookies = {"cookie": "; ".join(request.headers.getlist("cookie"))}
         ticket, state = token_in(cookies, BEGUN), _single(request, "state")
-        begun = taken_up(self._key, one.name, ticket, state, self._now())
+        begun = taken_up(self._key, one.name, ticket, state, self.home.now())
         with self._lock:
             if begun is None or begun.state in self._spent:
                 return None
@@ -168,9 +168,6 @@ class OAuthRoutes:
     def _callback(self, one: SignInProvider) -> str:
         """By the written name, whatever name a request came by."""
         return f"https://{called_by(self.home.file().url)}{BACK}{one.name}"
-
-    def _now(self) -> datetime:
-        return self.home.now()
 
 
 def _single(request: Request, name: str) -> str:

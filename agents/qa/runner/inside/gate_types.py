@@ -54,7 +54,7 @@ def _toml() -> Any:
 
 def main(files: list[str]) -> int:
     every, here = list(sys.path), os.getcwd()
-    sys.path = [place for place in every if place and not os.path.abspath(place).startswith(here)]
+    sys.path = [place for place in every if place and os.path.commonpath((os.path.abspath(place), here)) != here]
     if find_spec("mypy") is None:  # no folder of the repository takes its place
         return ABSENT
     run = import_module("mypy.api").run
