@@ -7,6 +7,7 @@ whose keys that service has; what it opens goes to the browser's real worker as 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -24,7 +25,6 @@ from tests.journey.test_board import TITLE, run
 from tests.mail_sink import certificate
 from tests.push_sink import LOOPBACK, PushSink, SinkBrowser
 from tests.web.browsing import LONGEST, PHONE, PLAYWRIGHT, needs
-from tests.web.test_installed import until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -94,6 +94,22 @@ def deliver(context: BrowserContext, page: Page, said: dict[str, str] | str) -> 
     line.send("ServiceWorker.deliverPushMessage", {**about, "data": data})
 
 
+def shown_once(context: BrowserContext, page: Page, said: dict[str, str] | str) -> dict[str, Any]:
+    """Hand it over until it is shown: a busy browser loses what it hands to a worker that is just being stopped.
+
+    What is handed over again comes only while nothing is there, so a worker that shows a message twice is still found.
+    """
+    for _ in range(4):
+        deliver(context, page, said)
+        began = time.monotonic()
+        while time.monotonic() - began < LONGEST / 4000:
+            if found := page.evaluate(SHOWN):
+                (only,) = found
+                return dict(only)
+            time.sleep(0.05)
+    raise AssertionError(f"the worker shows nothing for {said!r}, handed over four times")
+
+
 def test_a_phone_is_notified_once_it_is_pressed_and_a_tap_opens_the_review(
     context: BrowserContext, scene: Scene
 ) -> None:
@@ -120,9 +136,9 @@ def test_a_phone_is_notified_once_it_is_pressed_and_a_tap_opens_the_review(
 
         with ThreadPoolExecutor() as daemon:  # in a thread that has no loop of the browser's
             assert daemon.submit(scene.tell, replace(WAITS, waits=ID)).result() == []
-        for _ in range(2):  # what comes twice is there once
-            deliver(context, page, scene.sink.pushes[-1].shown)
-        until(page, f"({SHOWN})().then((all) => all.length === 1)")
+        shown_once(context, page, scene.sink.pushes[-1].shown)
+        deliver(context, page, scene.sink.pushes[-1].shown)  # what comes twice is there once
+        page.wait_for_timeout(200)
         (shown,) = page.evaluate(SHOWN)
         assert (shown["title"], shown["body"], shown["data"]) == ("1 change waits for you", ID, ID)
         page.get_by_role("link", name="Money").click()
@@ -168,9 +184,7 @@ def test_what_is_no_message_of_ours_is_shown_without_a_word_of_it_and_leads_to_t
         page = opened(context, scene, port, scene.sink.browser())
         page.get_by_role("button", name="Notify this phone").click()
         expect(page.get_by_text("This browser is notified from now on")).to_be_visible()
-        deliver(context, page, said)
-        until(page, f"({SHOWN})().then((all) => all.length === 1)")
-        (shown,) = page.evaluate(SHOWN)
+        shown = shown_once(context, page, said)
         assert (shown["title"], shown["body"]) == ("sisimpur", "")
         (worker,) = context.service_workers
         worker.evaluate(TAPPED)
