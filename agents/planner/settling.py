@@ -41,6 +41,7 @@ from sisimpur.agents.planner.task_spec import (
     criteria,
     headline,
 )
+from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Difficulty, Goal, PlanAnswer, PlanOrder, Question, TaskKind, TaskSpec
 from sisimpur.shared.words.meaning import kept_notes
@@ -249,7 +250,8 @@ def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Pla
     open_ids = {task.id for task in order.open_tasks}
     before = [ids[other] for other in sorted(turns(tasks)[place]) if other in ids]
     before += [key for key in draft.after if key in open_ids]
-    before += [task.id for task in order.open_tasks if not {*task.files, *task.new_files}.isdisjoint(draft.paths)]
+    wanted = (task for task in order.open_tasks if not is_upkeep(task.id))  # what we propose holds up no goal
+    before += [task.id for task in wanted if not {*task.files, *task.new_files}.isdisjoint(draft.paths)]
     return TaskSpec(
         id=ids[place],
         title=headline(draft.title),

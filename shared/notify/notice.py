@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from sisimpur.shared.model.errors import Unavailable
 
@@ -17,6 +17,9 @@ class Tone(StrEnum):
     PLAIN = "plain"
     ATTENTION = "attention"  # something waits for the owner
     BAD = "bad"
+
+
+Asks = Literal["change", "failed", "question"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class Notice:
     sections: tuple[Section, ...] = ()
     picture: Picture | None = None
     foot: str = ""  # said last, small, and never dropped
-    waits: str = ""  # the task of which something waits for the owner; empty: this tells him, and asks nothing
+    waits: str = ""  # of what something waits for the owner: a task, or goals; empty: this tells, and asks nothing
+    asks: Asks = "change"  # what is asked about it
     pdf: bytes = b""  # the whole report, for who gets one message a day; empty: there is none
 
 

@@ -115,6 +115,11 @@ class NoticeRepository(OfDatabase):
         sql = "select 1 from notices where substr(key, length('YYYY-MM-DD:') + 1) = ?"
         return self._db.row(sql, (what,)) is not None
 
+    def parts_said(self, what: str) -> set[str]:
+        """Return the parts A, B … of all keys `DAY:what:A-B-…`, of whichever day."""
+        sql = "select substr(key, length('YYYY-MM-DD:') + 1) as said from notices where said glob ?"
+        return {part for row in self._db.rows(sql, (f"{what}:*",)) for part in row["said"].partition(":")[2].split("-")}
+
     def is_delivered(self, key: str, service: str) -> bool:
         """Tell whether the message stands there in its newest words."""
         sql = "select 1 from notices where key = ? and service = ? and state = 'delivered'"

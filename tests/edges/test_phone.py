@@ -16,7 +16,7 @@ from sisimpur.shared.config.settings import read_secrets
 from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.notify.messenger import Messenger
-from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Tone
+from sisimpur.shared.notify.notice import Asks, DeliveryUnknown, Notice, Tone
 from sisimpur.shared.notify.notice_book import NoticeRepository
 from sisimpur.shared.notify.phone import phone_notifier
 from sisimpur.shared.notify.phone.phone_notifier import KNOWN, PhoneNotifier, PushSender
@@ -106,6 +106,24 @@ class TestPhoneNotifier(NotifierContract):
         for notice in (NOTICE, CHANGED):
             assert home.notifier.send(replace(notice, waits=TASK)) == ""
         assert home.shown() == [f"1 change waits for you {TASK}"]
+
+
+@pytest.mark.parametrize(
+    ("asks", "language", "title", "leads"),
+    [
+        ("failed", "en", "1 task has failed", {"task": TASK}),
+        ("failed", "bn", "১টি কাজ হয়নি", {"task": TASK}),
+        ("question", "en", "The team has a question", {}),
+        ("question", "bn", "দলের একটি প্রশ্ন আছে", {}),
+    ],
+)
+def test_what_is_asked_is_said_in_the_phones_words_and_a_question_leads_to_today(
+    tmp_path: Path, home: Phone, asks: Asks, language: str, title: str, leads: dict[str, str]
+) -> None:
+    book, push = book_with(tmp_path / "other.db", home.sink.browser(), language)
+    PhoneNotifier(push, book, sender(home.sink, home.trust)).send(replace(WAITS, asks=asks))
+    (shown,) = home.sink.shown()
+    assert {**shown, "tag": ""} == {"title": title, "body": TASK, "lang": language, "tag": "", **leads}
 
 
 def test_only_what_waits_for_the_owner_comes_to_a_phone(home: Phone) -> None:

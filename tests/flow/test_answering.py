@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.flow.test_staying import stays, types
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task
+from tests.mailbox import Mailbox
 
 SUM = goals_of(VISION)[0]
 ASKS = {
@@ -133,3 +135,50 @@ def test_what_answers_nothing_is_a_named_problem(
     stage.run_day()
     assert typed(stage, "answer", *words) == 1
     assert reason in capsys.readouterr().err
+
+
+# --- it is told at once ----------------------------------------------------------------------------------------
+
+TWO = f"{VISION}- Make it fast\n"
+FIRST, SECOND = goals_of(TWO)
+
+
+def asking(*goals: str) -> list[dict[str, Any]]:
+    asked = [{"goal_id": one, "verdict": "question", "text": f"Which of {one}?", "evidence": []} for one in goals]
+    return [reads(), {**ASKS, "json": {"goals": asked, "tasks": []}}, CODES, APPROVES]
+
+
+def told(stage: Stage) -> list[str]:
+    (box,) = stage.services
+    assert isinstance(box, Mailbox)
+    return [f"{one['title']}: {one['text']}" for one in box.messages() if ":questions:" in one["key"]]
+
+
+def test_a_question_comes_as_a_message_of_its_own_once(stage: Stage, model: ScriptedModel) -> None:
+    stage.services.append(Mailbox(stage.root / "box"))
+    stage.given_vision(TWO)
+    model.play(asking(FIRST, SECOND))
+    stage.run_day()
+    (first,) = told(stage)
+    assert first.startswith("2 questions wait for you: ") and f"Which of {FIRST}?" in first
+    assert f"answer {FIRST} '...'" in first and f"answer {SECOND} '...'" in first
+    stage.run_day()
+    assert typed(stage, "answer", FIRST, "the first one") == 0
+    model.play(asking(SECOND))
+    stage.run_day()
+    assert told(stage) == [first], "what is left of it was said"
+    stage.given_vision(f"{TWO}- Make it small\n")
+    third = goals_of(stage.home.vision.read_text())[2]
+    model.play(asking(SECOND, third))
+    stage.run_day()
+    (_, later) = told(stage)
+    assert later.startswith("1 question waits for you: ") and f"Which of {third}?" in later and SECOND not in later
+
+
+def test_a_kill_before_it_was_told_keeps_no_question_back(stage: Stage, model: ScriptedModel) -> None:
+    stage.given_vision(TWO)
+    model.play(asking(FIRST, SECOND))
+    stage.run_day(until="planning")  # nobody was there to take it
+    stage.services.append(Mailbox(stage.root / "box"))
+    stage.run_day()
+    assert len(told(stage)) == 1

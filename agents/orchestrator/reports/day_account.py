@@ -14,6 +14,7 @@ from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import open_branches, own_target
 from sisimpur.agents.orchestrator.planning.daily_planner import question_line
 from sisimpur.agents.orchestrator.planning.researching import note_path
+from sisimpur.agents.orchestrator.publishing.gate_text import digest
 from sisimpur.agents.orchestrator.reports.account import (
     DayAccount,
     GoalAccount,
@@ -93,7 +94,7 @@ class DayBooks:
     def _account(self, kind: Kind | None, missed: Sequence[str]) -> DayAccount:
         day, plans, money = self._day, self._books.plans, self._books.money
         plan, lessons = plans.plan(day) or DailyPlan(day), self._books.learned.lessons.all()
-        questions = open_questions(plans, self._books.roadmap.sources.book, self._vision)
+        questions = self._questions()
         pulls = self._tasks.pull_addresses() if self._snapshot.board.cards else NOTHING  # of what is open
         tasks = {task.id: task for task in self.tasks(pulls)}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
@@ -135,6 +136,13 @@ class DayBooks:
         """That of a day before may be another by now: it had the one that was kept with it."""
         day, money = self._day, self._books.money
         return (money.days.cap(day) if day < self._today else None) or money.cap_of(day)
+
+    def asked(self) -> Mapping[str, QuestionAccount]:
+        """The open questions, each by its goal and words: what is looked up about it later makes it no other one."""
+        return {digest(f"{one.goal_id}\n{one.text}"): self._question(one) for one in self._questions()}
+
+    def _questions(self) -> Sequence[Question]:
+        return open_questions(self._books.plans, self._books.roadmap.sources.book, self._vision)
 
     def _question(self, question: Question) -> QuestionAccount:
         (text,) = self._clean((f"{question_line(question, self._titles())}{self._looked_up(question)}",))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sisimpur.agents.orchestrator.publishing.gate_text import digest
 from sisimpur.agents.orchestrator.reports import report_text
-from sisimpur.agents.orchestrator.reports.account import DayAccount, TaskAccount
+from sisimpur.agents.orchestrator.reports.account import DayAccount, QuestionAccount, TaskAccount
 from sisimpur.agents.orchestrator.reports.deploy_text import deployed
 from sisimpur.agents.orchestrator.reports.reflection import in_one_line
 from sisimpur.agents.orchestrator.reports.report_text import morning_sections
@@ -22,7 +23,7 @@ from sisimpur.agents.orchestrator.reports.report_words import (
 )
 from sisimpur.shared.machine.pressure import Tight, forbids
 from sisimpur.shared.model.deployment import DeployStage
-from sisimpur.shared.model.text import as_said, bullets
+from sisimpur.shared.model.text import as_said, bullets, counted
 from sisimpur.shared.money.token_budget import in_cents
 from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone, key_of_day
 from sisimpur.shared.store.plan_book import Trouble
@@ -107,7 +108,19 @@ def gave_up(day: str, task: TaskAccount, attempt: int, command: str, board: str 
     key = f"{day}:{task.id}:failed-{attempt}-{digest(task.note)}"
     text = "\n\n".join((named(task), as_said(task.note, 1_000), report_text.retry(task, command, board)))
     text += f"\n\n{in_channel(orders(task.id)[-1])}" if heard else ""
-    return Notice(key, f"Failed: {as_said(task.title, 150)}", text, Tone.BAD)
+    return Notice(key, f"Failed: {as_said(task.title, 150)}", text, Tone.BAD, waits=task.id, asks="failed")
+
+
+def questions(
+    day: str, asked: Mapping[str, QuestionAccount], command: str, board: str = "", heard: bool = False
+) -> Notice:
+    """What was not asked before, in one message. `asked`: by what makes each one question."""
+    told = bullets(report_text.question_with_ways(one, command, board) for one in asked.values())
+    ids = [one.id for one in asked.values() if one.id]
+    text = f"{told}\n\n{in_channel(*(f'/answer {id_} your words' for id_ in ids))}" if heard and ids else told
+    title = f"{counted(len(asked), 'question waits', 'questions wait')} for you"
+    waits = ", ".join(ids[:3]) + ", …" * (len(ids) > 3) or "VISION.md"
+    return Notice(f"{day}:questions:{'-'.join(asked)}", title, text, Tone.ATTENTION, waits=waits, asks="question")
 
 
 def phase_failed(day: str, trouble: Trouble) -> Notice:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
+from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, QuestionAccount, TaskAccount
 from sisimpur.agents.orchestrator.reports.deploy_text import deployed
 from sisimpur.agents.orchestrator.reports.reflection import how_it_goes
 from sisimpur.agents.orchestrator.reports.report_words import (
@@ -207,9 +207,13 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
         here = at_board(account.board, "task/", task.id)
         yield f"{named(task)} {as_said(task.stuck, most)} → {here}one of: {ways}"
     for question in account.questions:
-        typed = f", or type `{command} answer {question.id} '...'`" if question.id else ""
-        here = at_board(account.board, "#asked-" if question.id else "", question.id)
-        yield f"{in_sentences(question.text, max(most, QUESTION))} → {here}reword or remove it in VISION.md{typed}"
+        yield question_with_ways(question, command, account.board, most)
+
+
+def question_with_ways(question: QuestionAccount, command: str, board: str = "", most: int = NOTE) -> str:
+    typed = f", or type `{command} answer {question.id} '...'`" if question.id else ""
+    here = at_board(board, "#asked-" if question.id else "", question.id)
+    return f"{in_sentences(question.text, max(most, QUESTION))} → {here}reword or remove it in VISION.md{typed}"
 
 
 def answer(task: TaskAccount, command: str, board: str = "") -> str:

@@ -124,7 +124,8 @@ class Reporting:
         self._plans.phase_ended(day, MORNING, self.session.now())
 
     def planned(self, day: str) -> None:
-        """The morning's page once more, with the plan; not on a day that has had its evening."""
+        """What is asked, at once; the morning's page once more, with the plan, if the day has had no evening."""
+        self._tell_urgent(self.session.day())
         if not self._plans.has_ended(day, EVENING):
             self._morning_page(day)
 
@@ -254,6 +255,9 @@ class Reporting:
 
     def _urgent(self, books: DayBooks, day: str, pulls: Mapping[str, str] = NOTHING) -> Iterator[Notice]:
         board, heard = self.books.board, self.books.heard
+        said = self._messages.book.parts_said("questions")
+        if asked := {words: one for words, one in books.asked().items() if words not in said}:
+            yield report_notice.questions(day, asked, self._command, board, heard)
         for task in books.tasks(pulls):
             if task.asks:
                 yield report_notice.asks(day, task, books.attempt(task.id), self._command, board, heard)

@@ -1,8 +1,9 @@
 """Push adapter: what the answer of a browser's push service means for a notice.
 
-A phone is told that something waits, and which task: no word of code, no title, and no way to decide. The service can
-read neither; it keeps the newest of one topic, and the phone shows it in the place of the older one: what comes twice
-is there once. A browser says where its service lies: only the known ones are ever called, and no redirect is followed.
+A phone is told that something waits, and the id of its task or goal: no word of code, no title, and no way to decide.
+The service can read neither; it keeps the newest of one topic, and the phone shows it in the place of the older one:
+what comes twice is there once. A browser says where its service lies: only the known ones are ever called, and no
+redirect is followed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.notify.notice import DeliveryUnknown, Notice
+from sisimpur.shared.notify.notice import Asks, DeliveryUnknown, Notice
 from sisimpur.shared.notify.phone.push_book import Push, PushBook
 from sisimpur.shared.notify.phone.sealing import VapidKey, sealed
 from sisimpur.shared.system.clock import Clock
@@ -36,7 +37,11 @@ LONGEST_ANSWER, LONGEST_WAIT = 300, 3_600  # bytes; seconds
 LONG = r"[^\s\"'<>,;]{20,}"  # in what a service says: perhaps our address, or what was read of it
 GONE, REFUSES_US, LATER = (404, 410), (401, 403), (408, 429)
 HOW = "press *Notify this phone* there again; see docs/phone.md"
-WAITS = {"en": "1 change waits for you", "bn": "১টি পরিবর্তন আপনার অপেক্ষায়"}
+WAITS: Mapping[Asks, Mapping[str, str]] = {
+    "change": {"en": "1 change waits for you", "bn": "১টি পরিবর্তন আপনার অপেক্ষায়"},
+    "failed": {"en": "1 task has failed", "bn": "১টি কাজ হয়নি"},
+    "question": {"en": "The team has a question", "bn": "দলের একটি প্রশ্ন আছে"},
+}
 WORKS = {"en": "This is a test: what waits for you comes here", "bn": "এটি পরীক্ষা: যা আপনার অপেক্ষায়, তা এখানে আসবে"}
 
 
@@ -92,9 +97,10 @@ class PhoneNotifier:
 
     def send(self, notice: Notice, sent: str = "") -> str:  # noqa: ARG002
         """See Notifier. A browser that is gone is forgotten."""
-        words = WAITS.get(self._push.language, WAITS["en"])
+        words = WAITS[notice.asks]
         topic = sha256(notice.key.encode()).hexdigest()[:32]
-        self._tell(topic, {"title": words, "body": notice.waits, "task": notice.waits})
+        task = {} if notice.asks == "question" else {"task": notice.waits}  # Today shows what is asked
+        self._tell(topic, {"title": words.get(self._push.language, words["en"]), "body": notice.waits, **task})
         return ""
 
     def test(self) -> str:
