@@ -57,4 +57,4 @@ def opened(
     yield page
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     context.close()
-    assert [one for one in said if not any(known in one for known in EXPECTED)] == []
+    assert not (strange := [one for one in said if not any(known in one for known in EXPECTED)]), strange

@@ -50,6 +50,7 @@ def test_offline_it_is_stale_and_shows_what_it_showed_and_back_it_goes_on_from_i
     with served(day.home.root) as board, opened(browser, board.link, PHONE) as page:
         body = page.locator("body")
         expect(body).to_have_attribute(LIVE, "live")
+        expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
         page.evaluate(LISTEN)
         page.wait_for_timeout(2_000)  # a reading that fails would say so sooner than the socket, which then stays
         page.context.set_offline(True)
@@ -74,8 +75,8 @@ def test_before_a_board_that_hangs_it_is_stale_within_25_seconds_and_live_again_
     with served(day.home.root) as board, opened(browser, board.link, PHONE) as page:
         body = page.locator("body")
         expect(body).to_have_attribute(LIVE, "live")
+        expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
         os.kill(board.process.pid, signal.SIGSTOP)
-        time.monotonic()
         expect(body).to_have_attribute(LIVE, "stale", timeout=STALE)
         expect(page.get_by_text("Not live since")).to_be_visible()
         expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
