@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from functools import partial
 
 from fastapi import Response
@@ -22,7 +23,7 @@ from sisimpur.web.api.acting.alias_routes import alias_routes
 from sisimpur.web.api.acting.file_routes import FileRoutes
 from sisimpur.web.api.base.board_answers import API, told_as_problems
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import PROBLEMS, BoardApi
+from sisimpur.web.api.base.board_openapi import PROBLEMS, BoardApi, described
 from sisimpur.web.api.base.guard import LONGEST_BODY, Admission, BoardGuard, Failures
 from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.rights import OPEN_TO_ALL
@@ -65,6 +66,11 @@ def make_app(
     return BoardGuard(app, admits, place, (OPEN_TO_ALL, pages), app.allowed, sockets)
 
 
+@dataclass
+class HealthAnswer:
+    ok: bool
+
+
 def make_api(
     home: BoardHome,
     failures: Failures,
@@ -98,7 +104,7 @@ def make_api(
         PushRoutes(home, make_sender).routes(),
     ):
         app.include_router(routes)
-    app.add_api_route("/health", _health, summary="Whether it answers")
+    app.add_api_route("/health", _health, summary="Whether it answers", responses=described(HealthAnswer))
     told_as_problems(app, home, app.allowed)
     return app
 

@@ -12,12 +12,11 @@ from starlette.exceptions import HTTPException
 
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named
+from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named, described
 from sisimpur.web.api.base.guard import Failures, not_allowed, signed_in
 from sisimpur.web.api.base.place import WAY, Way, cookie_with
 from sisimpur.web.api.base.rights import Role
-from sisimpur.web.api.base.sign_in import LONGEST, BoardKeys
-from sisimpur.web.api.reading.answers import described
+from sisimpur.web.api.base.sign_in import LONGEST, BoardKeys, BoardSession
 
 
 class SignInBody(BoardBody):
@@ -44,8 +43,8 @@ class AccessRoutes:
         routes = APIRouter(prefix=API)
         routes.add_api_route("/session", self.sign_in, methods=["POST"], status_code=201)
         routes.add_api_route("/session", self.sign_out, methods=["DELETE"], status_code=204)
-        routes.add_api_route("/session", self.mine, responses=KNOWN | described("session"))
-        routes.add_api_route("/sessions", self.sessions, responses=KNOWN | described("sessions"))
+        routes.add_api_route("/session", self.mine, responses=KNOWN | described(BoardSession))
+        routes.add_api_route("/sessions", self.sessions, responses=KNOWN | described(list[BoardSession]))
         routes.add_api_route("/sessions/{id}", self.close, methods=["DELETE"], status_code=204)
         return routes
 

@@ -36,6 +36,7 @@ from sisimpur.web.api.access.oauth_begun import (
 )
 from sisimpur.web.api.base.board_answers import API
 from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.board_openapi import described
 from sisimpur.web.api.base.guard import Failures
 from sisimpur.web.api.base.place import WAY, Way, called_by, cookie_with, token_in
 from sisimpur.web.api.base.rights import Role
@@ -55,6 +56,11 @@ class SignInName(StrEnum):
     GITHUB = GITHUB
 
 
+@dataclass
+class WaysAnswer:
+    ways: list[str]
+
+
 @dataclass(frozen=True)
 class OAuthRoutes:
     """`providers`: where they answer, for a test by others than the two that there are."""
@@ -70,7 +76,7 @@ class OAuthRoutes:
 
     def routes(self) -> APIRouter:
         routes = APIRouter()
-        routes.add_api_route(f"{API}/sign-in", self.ways)
+        routes.add_api_route(f"{API}/sign-in", self.ways, responses=described(WaysAnswer))
         routes.add_api_route(f"{API}/sign-in/{{provider}}", self.leave, methods=["POST"])
         routes.add_api_route(f"{BACK}{{provider}}", self.come_back, include_in_schema=False)
         return routes

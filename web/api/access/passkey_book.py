@@ -32,6 +32,12 @@ class Passkey:
     name: str
     made: str
     used: str  # signed in last
+
+
+@dataclass(frozen=True)
+class OwnPasskey(Passkey):
+    """`person`: whose it is; that is told to nobody."""
+
     person: str
 
 
@@ -82,11 +88,11 @@ class Passkeys(OfDatabase):
             end_sessions(db, found[0]["id"], but=MOST_SESSIONS - 1)
             return new_session(db, role, now, found[0]["id"], account)
 
-    def all(self) -> list[Passkey]:
+    def all(self) -> list[OwnPasskey]:
         """Return them, the last used first."""
-        return [Passkey(**row) for row in self._db.rows(OF_ALL)]
+        return [OwnPasskey(**row) for row in self._db.rows(OF_ALL)]
 
-    def of(self, who: SignedIn) -> list[Passkey]:
+    def of(self, who: SignedIn) -> list[OwnPasskey]:
         """Return those that `who` may see and delete: the own ones, and all for an owner."""
         mine = self._person(who)
         return [one for one in self.all() if who.role is Role.OWNER or one.person == mine]

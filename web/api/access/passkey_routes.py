@@ -16,7 +16,7 @@ from sisimpur.shared.model.errors import Refused, TeamError
 from sisimpur.shared.model.text import JOINERS
 from sisimpur.shared.store.chain import heard_by
 from sisimpur.web.api.access.access_routes import signed_in_with
-from sisimpur.web.api.access.passkey_book import Passkeys
+from sisimpur.web.api.access.passkey_book import Passkey, Passkeys
 from sisimpur.web.api.access.passkey_check import (
     LONGEST_TICKET,
     PasskeyAnswer,
@@ -29,7 +29,7 @@ from sisimpur.web.api.access.passkey_check import (
 )
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named
+from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named, described
 from sisimpur.web.api.base.guard import Failures, signed_in
 from sisimpur.web.api.base.place import WAY, Way
 from sisimpur.web.api.base.sign_in import SignedIn, named
@@ -66,6 +66,13 @@ class PasskeySignInBody(BoardBody):
     signature: Bytes
 
 
+@dataclass
+class PasskeysAnswer:
+    passkeys: list[Passkey]
+    is_here: bool
+    at: str
+
+
 @dataclass(frozen=True)
 class PasskeyRoutes:
     home: BoardHome
@@ -78,7 +85,7 @@ class PasskeyRoutes:
         routes.add_api_route("/session/passkey", self.sign_in, methods=["POST"], status_code=201)
         routes.add_api_route("/session/offer", self.offer, methods=["POST"], status_code=201)
         routes.add_api_route("/passkeys", self.add, methods=["POST"], status_code=201)
-        routes.add_api_route("/passkeys", self.passkeys, responses=KNOWN)
+        routes.add_api_route("/passkeys", self.passkeys, responses=KNOWN | described(PasskeysAnswer))
         routes.add_api_route("/passkeys/{id}", self.delete, methods=["DELETE"], status_code=204)
         return routes
 

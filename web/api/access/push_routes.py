@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
@@ -20,7 +20,7 @@ from sisimpur.shared.notify.phone.push_book import Push, PushBook
 from sisimpur.shared.notify.phone.sealing import BrowserKeys
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named
+from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named, described
 from sisimpur.web.api.base.guard import signed_in
 from sisimpur.web.api.base.rights import Role, may
 from sisimpur.web.api.base.sign_in import NAMED, SignedIn
@@ -39,6 +39,28 @@ class PushBody(BoardBody):
     language: Literal["en", "bn"] = "en"
 
 
+@dataclass
+class PushAnswer:
+    """A browser that is notified. `told`: when it was last; `why`: what went wrong with the last one."""
+
+    id: str
+    service: str
+    language: str
+    made: str
+    told: str
+    why: str
+    session: str
+    mine: bool
+
+
+@dataclass
+class PushesAnswer:
+    """`key`: that a browser has to allow; empty: who only looks is not notified."""
+
+    key: str
+    pushes: list[PushAnswer]
+
+
 MakeSender = Callable[[Records], PushSender]
 
 
@@ -52,7 +74,7 @@ class PushRoutes:
 
     def routes(self) -> APIRouter:
         routes = APIRouter(prefix=f"{API}/pushes")
-        routes.add_api_route("", self.pushes, responses=KNOWN)
+        routes.add_api_route("", self.pushes, responses=KNOWN | described(PushesAnswer))
         routes.add_api_route("", self.begin, methods=["POST"], status_code=201)
         routes.add_api_route("/{id}", self.end, methods=["DELETE"], status_code=204)
         routes.add_api_route("/{id}/test", self.test, methods=["POST"])
@@ -64,7 +86,7 @@ class PushRoutes:
         with self.home.open() as records:
             key = self.make_sender(records).key.public if may(who.role, "POST", f"{API}/pushes") else ""
             found = [_told(one, who) for one in self._theirs(who, records)]
-        return answered(json.dumps({"key": key, "pushes": found}), known)
+        return answered(json.dumps(asdict(PushesAnswer(key, found))), known)
 
     def begin(self, request: Request, body: PushBody) -> Response:
         """Notify this browser of what waits, for as long as who asks is signed in. The same browser again: anew."""
@@ -78,7 +100,7 @@ class PushRoutes:
                 raise HTTPException(422, "these are no keys of a browser") from None
             now = records.clock.now()
             push = PushBook(records.db).keep(who.digest, body.endpoint, keys, body.language, now)
-        return Response(json.dumps(_told(push, who)), 201, media_type="application/json")
+        return Response(json.dumps(asdict(_told(push, who))), 201, media_type="application/json")
 
     def end(self, request: Request, id: Named) -> Response:  # noqa: A002
         """Notify it no more."""
@@ -115,8 +137,7 @@ class PushRoutes:
         return push
 
 
-def _told(push: Push, who: SignedIn) -> dict[str, Any]:
+def _told(push: Push, who: SignedIn) -> PushAnswer:
     """Nothing by which somebody could send."""
-    names = ("id", "service", "language", "made", "told", "why")
-    told = {name: getattr(push, name) for name in names}
-    return {**told, "session": push.session[:NAMED], "mine": push.session == who.digest}
+    about = (push.id, push.service, push.language, push.made, push.told, push.why)
+    return PushAnswer(*about, push.session[:NAMED], push.session == who.digest)

@@ -11,9 +11,11 @@ from sisimpur.web.api.acting.file_routes import FileRoutes
 from sisimpur.web.api.acting.order_bodies import ApprovalBody, RulingBody
 from sisimpur.web.api.base.board_answers import answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN, Changed
+from sisimpur.web.api.base.board_openapi import KNOWN, Changed, described
 from sisimpur.web.api.reading import team_readers
 from sisimpur.web.api.reading.reading_routes import state_of
+from sisimpur.web.api.reading.task_answers import TaskAnswer
+from sisimpur.web.api.reading.team_answers import AgentAnswer
 
 
 def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> APIRouter:
@@ -21,7 +23,7 @@ def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> A
     routes.add_api_route("/planner/plan", files.preview, methods=["POST"])
     routes.add_api_route("/orchestrator/execute", files.create, methods=["POST"], status_code=201)
 
-    @routes.get("/orchestrator/status/{id}", responses=KNOWN)
+    @routes.get("/orchestrator/status/{id}", responses=KNOWN | described(TaskAnswer))
     def status(id: str, known: Changed = "") -> Response:  # noqa: A002 (as everywhere)
         return answered(home.read(lambda records: task_facts(records, id, state_of(records, id))), known)
 
@@ -30,7 +32,7 @@ def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> A
         """`If-Match`: the ETag of the review that was read."""
         return actions.rule(request, id, RulingBody(ruling="approve", commit=body.commit, why=body.why), key, seen)
 
-    @routes.get("/agent/{role}/status", responses=KNOWN)
+    @routes.get("/agent/{role}/status", responses=KNOWN | described(AgentAnswer))
     def agent(role: str, known: Changed = "") -> Response:
         if role not in team_readers.ROLES:
             raise HTTPException(404, f"there is no agent {role[:60]}; there are {', '.join(team_readers.ROLES)}")

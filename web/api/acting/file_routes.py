@@ -35,9 +35,13 @@ from sisimpur.web.api.acting.owners_files import (
 )
 from sisimpur.web.api.base.board_answers import API, problem_answer
 from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.board_openapi import described
 from sisimpur.web.api.base.guard import problem
 from sisimpur.web.api.base.sign_in import BoardAnswer
+from sisimpur.web.api.reading.plan_answers import RoadmapFileAnswer, VisionAnswer, VisionPreviewAnswer
 from sisimpur.web.api.reading.reading_routes import state_of
+from sisimpur.web.api.reading.task_answers import FileAnswer, TaskFileAnswer
+from sisimpur.web.api.reading.team_answers import ChangedSettingsAnswer
 
 Facts = Callable[[str], Mapping[str, Any]]  # a text -> what is read of it; Refused, Misconfigured: it cannot be read
 Find = Callable[[Records], tuple[OwnersFile, Facts]]
@@ -50,15 +54,19 @@ class FileRoutes:
 
     def routes(self) -> APIRouter:
         routes = APIRouter(prefix=API)
-        routes.add_api_route("/vision", self.vision)
-        routes.add_api_route("/vision", self.write_vision, methods=["PUT"])
-        routes.add_api_route("/vision/preview", self.preview, methods=["POST"])
-        routes.add_api_route("/roadmap/file", self.roadmap)
-        routes.add_api_route("/roadmap/goals", self.move_goal, methods=["PUT"])
-        routes.add_api_route("/settings", self.change_settings, methods=["PUT"])
+        vision, roadmap, task = (
+            described(read | FileAnswer) for read in (VisionAnswer, RoadmapFileAnswer, TaskFileAnswer)
+        )
+        preview, settings = described(VisionPreviewAnswer), described(ChangedSettingsAnswer)
+        routes.add_api_route("/vision", self.vision, responses=vision)
+        routes.add_api_route("/vision", self.write_vision, methods=["PUT"], responses=vision)
+        routes.add_api_route("/vision/preview", self.preview, methods=["POST"], responses=preview)
+        routes.add_api_route("/roadmap/file", self.roadmap, responses=roadmap)
+        routes.add_api_route("/roadmap/goals", self.move_goal, methods=["PUT"], responses=roadmap)
+        routes.add_api_route("/settings", self.change_settings, methods=["PUT"], responses=settings)
         routes.add_api_route("/tasks", self.create, methods=["POST"], status_code=201)
-        routes.add_api_route("/tasks/{id}/file", self.task)
-        routes.add_api_route("/tasks/{id}/file", self.write_task, methods=["PUT"])
+        routes.add_api_route("/tasks/{id}/file", self.task, responses=task)
+        routes.add_api_route("/tasks/{id}/file", self.write_task, methods=["PUT"], responses=task)
         return routes
 
     def vision(self) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated, Any
 
@@ -30,6 +31,11 @@ Changed = Annotated[str, Header(alias="If-None-Match")]
 Named = Annotated[str, InPath(pattern=f"^[0-9a-f]{{{NAMED}}}$")]
 
 
+def described(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """What a route says of its answer. `shape`: a class, or of which there is a list, or one of several."""
+    return {status: {"model": shape}}
+
+
 class BoardBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -52,6 +58,8 @@ class BoardApi(FastAPI):
             for method, path in OPEN_TO_ALL:
                 for methods in _described(found, path):
                     methods[method.lower()]["security"] = []
+            for one in _answered(found):
+                one["required"] = [*one["properties"]]  # also what has a default: no answer leaves a word out
             for one in (one for methods in found["paths"].values() for said in methods.values() for one in _seen(said)):
                 one["required"] = True  # without it: 428, and not that the request is none
                 del one["schema"]["default"]
@@ -62,6 +70,17 @@ def _described(described: dict[str, Any], path: str) -> list[dict[str, Any]]:
     """Return what the description says of an address, by method."""
     known = described["paths"].items()
     return [methods for one, methods in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one), path)]
+
+
+def _answered(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas that answers are made of."""
+    schemas = found["components"]["schemas"]
+    said = [one["responses"] for methods in found["paths"].values() for one in methods.values()]
+    names, left = set[str](), json.dumps(said)
+    while new := set(re.findall(r"#/components/schemas/(\w+)", left)) - names:
+        names |= new
+        left = json.dumps([schemas[name] for name in new])
+    return [schemas[name] for name in sorted(names) if "properties" in schemas[name]]
 
 
 def _seen(operation: dict[str, Any]) -> list[dict[str, Any]]:

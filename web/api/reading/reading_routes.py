@@ -16,13 +16,14 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.web.api.base.board_answers import API, answered
 from sisimpur.web.api.base.board_home import BoardHome
-from sisimpur.web.api.base.board_openapi import KNOWN, Changed
+from sisimpur.web.api.base.board_openapi import KNOWN, Changed, described
 from sisimpur.web.api.base.guard import signed_in
 from sisimpur.web.api.reading import readers, team_readers
-from sisimpur.web.api.reading.answers import described
+from sisimpur.web.api.reading.answers import ANSWERS
 from sisimpur.web.api.reading.board_news import NewsDesk, NewsLine
 from sisimpur.web.api.reading.plan_review import plan_review
 from sisimpur.web.api.reading.review import difference, review_facts
+from sisimpur.web.api.reading.team_answers import ReadyAnswer
 
 MOST, MOST_SAID = 200, 20
 Cursor = Annotated[str, Query(max_length=200, pattern="^[A-Za-z0-9_=-]*$")]
@@ -49,24 +50,20 @@ class FiguresText(Response):
 
 def reading_routes(home: BoardHome) -> APIRouter:
     routes = APIRouter(prefix=API, responses=KNOWN)
+
+    def add(name: str, read: Callable[..., Response], summary: str) -> None:
+        routes.add_api_route(f"/{name}", read, summary=summary, responses=described(ANSWERS[name]))
+
     for name, reader in {**readers.READERS, **team_readers.WHOLE, "plan/review": plan_review}.items():
-        told = described(name)
-        routes.add_api_route(f"/{name}", _whole(home, reader), summary=_first_line(reader, name), responses=told)
-    routes.add_api_route("/tasks", _tasks(home), summary="Tasks, the newest id first", responses=described("tasks"))
-    routes.add_api_route("/audit", _audit(home), summary="Who did what, in its order")
-    routes.add_api_route(
-        "/money",
-        _money(home),
-        summary="What each day of a month cost (default: of this month)",
-        responses=described("money"),
-    )
-    routes.add_api_route("/research/{id}", _research_note(home), summary="One question with its note")
-    routes.add_api_route("/tasks/{id}/diff", _diff(home), summary="What the change is, of the commit that was tested")
-    routes.add_api_route("/tasks/{id}/talk", _talk(home), summary="What was said to models for it")
+        add(name, _whole(home, reader), _first_line(reader, name))
+    add("tasks", _tasks(home), "Tasks, the newest id first")
+    add("audit", _audit(home), "Who did what, in its order")
+    add("money", _money(home), "What each day of a month cost (default: of this month)")
+    add("research/{id}", _research_note(home), "One question with its note")
+    add("tasks/{id}/diff", _diff(home), "What the change is, of the commit that was tested")
+    add("tasks/{id}/talk", _talk(home), "What was said to models for it")
     for name, part in OF_TASK.items():
-        address = f"tasks/{{id}}{name}"
-        told = described(address)
-        routes.add_api_route(f"/{address}", _of_task(home, part), summary=_first_line(part, name), responses=told)
+        add(f"tasks/{{id}}{name}", _of_task(home, part), _first_line(part, name))
     return routes
 
 
@@ -83,7 +80,8 @@ def _first_line(reader: Callable[..., Any], name: str) -> str:
 def watching_routes(home: BoardHome) -> APIRouter:
     """Addresses of what watches us, where such programs look for it. A key of the board is needed here, too."""
     routes = APIRouter()
-    routes.add_api_route("/ready", _whole(home, team_readers.ready), responses=KNOWN, summary="Whether it can be read")
+    told = KNOWN | described(ReadyAnswer)
+    routes.add_api_route("/ready", _whole(home, team_readers.ready), responses=told, summary="Whether it can be read")
 
     @routes.get("/metrics", response_class=FiguresText)
     def metrics() -> Response:
