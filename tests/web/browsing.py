@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench.rows import STANDARD, start
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, StorageState
 
@@ -29,6 +31,11 @@ def needs(*packages: str) -> pytest.MarkDecorator:
 
 
 PLAYWRIGHT = "playwright==1.65.2"
+
+
+def slower() -> float:
+    """How many times slower this machine is now than that of the bench's figures, at least 1."""
+    return max(1.0, min(start() for _ in range(3)) / STANDARD)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import pytest
 
 from bench.board_reads import used
 from tests.journey.board_process import BoardProcess, key_of, served
-from tests.web.browsing import PHONE, PLAYWRIGHT, needs, opened
+from tests.web.browsing import PHONE, PLAYWRIGHT, needs, opened, slower
 from tests.web.crowd import crowded
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class View:
 
     @property
     def seconds(self) -> float:
-        """On a phone of its own and a quiet machine."""
+        """On a phone of its own and a quiet machine; its processor's part as on the machine of the figures."""
         turns, size = max(self.rounds.values(), default=0), sum(self.sizes.values())
-        return turns * TURN + size / SPEED + self.page * SLOWER + self.server
+        return turns * TURN + size / SPEED + (self.page * SLOWER + self.server) / slower()
 
     def _short(self, url: str) -> str:
         return url.removeprefix(self.board.here).partition("#")[0]
@@ -145,7 +145,7 @@ def test_the_first_view_of_all_comes_as_soon_as_the_link_is_opened(browser: Brow
             lambda: page.goto(board.link, wait_until="commit"),
             page.get_by_role("heading", name="Next in line").wait_for,
         )
-    assert 0 < view.seconds <= FIRST and view.server < 0.8, view
+    assert 0 < view.seconds <= FIRST and view.server / slower() < 0.8, view
 
 
 def test_the_first_view_and_the_next_ones_come_soon(

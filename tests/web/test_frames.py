@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.journey.board_process import served
 from tests.journey.test_board import TITLE, run
-from tests.web.browsing import LAPTOP, PHONE, PLAYWRIGHT, needs, opened
+from tests.web.browsing import LAPTOP, PHONE, PLAYWRIGHT, needs, opened, slower
 from tests.web.crowd import crowded
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 pytestmark = needs(PLAYWRIGHT)
 LINES, PAGE = 20_000, 5_000
 CARDS, SLOWER = 25, 4
-MOST = 100  # ms: two thirds of it were measured at load 11; all rows in one frame took 999
+MOST = (
+    100  # ms on the machine of the figures: two thirds of it were measured at load 11; all rows in one frame took 999
+)
 KINDS = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
 
 
@@ -48,7 +50,8 @@ def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -
         expect(page.locator(".line")).to_have_count(LINES + 1)
         measured("not wrapped", lambda: page.get_by_role("button", name="Wrap lines").click())
         measured("the end", lambda: page.evaluate("scrollTo(0, document.body.scrollHeight)"))
-    assert all(0 < one <= MOST for one in took.values()), took
+    most = MOST * slower()
+    assert all(0 < one <= most for one in took.values()), (took, most)
 
 
 def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_path: Path) -> None:
@@ -72,7 +75,8 @@ def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_p
             measured("open", lambda: page.goto(f"{board.here}/board?state=backlog"), CARDS)
             for number in range(2, 7):
                 measured(f"read on {number}", page.get_by_role("button", name="Older").click, number * CARDS)
-    assert all(0 < one <= MOST for one in took.values()), took
+    most = MOST * slower()
+    assert all(0 < one <= most for one in took.values()), (took, most)
 
 
 def begin(page: Page) -> None:
