@@ -49,7 +49,7 @@ export interface Machine {
   processors?: number;
   memory?: number;
   disk?: number;
-  files?: number;
+  inodes?: number;
   load?: number;
   boxes?: number;
   at?: string;

@@ -175,7 +175,7 @@ function Places(): ReactNode {
 // --- the machine -----------------------------------------------------------------------------------------------
 
 function MachinePart({ of }: { of: Machine }): ReactNode {
-  const shares = (["memory", "disk", "files"] as const).filter((one) => of[one] != null);
+  const shares = (["memory", "disk", "inodes"] as const).filter((one) => of[one] != null);
   return (
     <Part title={t("machine")}>
       {shares.map((one) => (
