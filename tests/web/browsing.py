@@ -6,6 +6,7 @@ import importlib.util
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +36,7 @@ PLAYWRIGHT = "playwright==1.65.2"
 
 def slower() -> float:
     """How many times slower this machine is now than that of the bench's figures, at least 1."""
-    return max(1.0, max(start() for _ in range(5)) / STANDARD)
+    return max(1.0, median(start() for _ in range(5)) / STANDARD)
 
 
 @contextmanager
