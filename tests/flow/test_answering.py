@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from sisimpur.agents.orchestrator.reports.account import QuestionAccount
+from sisimpur.agents.orchestrator.reports.report_notice import questions
 from sisimpur.cli.app import main
+from sisimpur.shared.notify.discord_text import new_message
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
@@ -182,3 +185,13 @@ def test_a_kill_before_it_was_told_keeps_no_question_back(stage: Stage, model: S
     stage.services.append(Mailbox(stage.root / "box"))
     stage.run_day()
     assert len(told(stage)) == 1
+
+
+def test_of_many_questions_the_first_are_told_how_many_more_there_are_and_how_each_is_answered() -> None:
+    many = {f"{number:012}": QuestionAccount("Which? " * 60, f"g-{number}") for number in range(60)}
+    notice = questions("2026-11-20", many, "sisimpur", "https://board.example", heard=True)
+    (embed,) = new_message(notice, ("board.example",))["embeds"]
+    assert embed["description"] == notice.text, "nothing of it is cut"
+    assert "answer g-0 '...'" in notice.text and "/answer GOAL your words" in notice.text
+    shown = notice.text.count("reword or remove it")
+    assert 0 < shown < 60 and f"{60 - shown} more" in notice.text

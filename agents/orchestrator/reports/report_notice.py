@@ -12,8 +12,10 @@ from sisimpur.agents.orchestrator.reports.deploy_text import deployed
 from sisimpur.agents.orchestrator.reports.reflection import in_one_line
 from sisimpur.agents.orchestrator.reports.report_text import morning_sections
 from sisimpur.agents.orchestrator.reports.report_words import (
+    MOST,
     SHORT,
     brief,
+    few,
     headline,
     in_channel,
     named,
@@ -27,6 +29,8 @@ from sisimpur.shared.model.text import as_said, bullets, counted
 from sisimpur.shared.money.token_budget import in_cents
 from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone, key_of_day
 from sisimpur.shared.store.plan_book import Trouble
+
+LONGEST = 3_000  # characters of a message that has no sections: chats cut what is longer
 
 # --- the message of the day ----------------------------------------------------------------------------------
 
@@ -115,9 +119,10 @@ def questions(
     day: str, asked: Mapping[str, QuestionAccount], command: str, board: str = "", heard: bool = False
 ) -> Notice:
     """What was not asked before, in one message. `asked`: by what makes each one question."""
-    told = bullets(report_text.question_with_ways(one, command, board) for one in asked.values())
+    text = few((report_text.question_with_ways(one, command, board) for one in asked.values()), MOST, LONGEST)
     ids = [one.id for one in asked.values() if one.id]
-    text = f"{told}\n\n{in_channel(*(f'/answer {id_} your words' for id_ in ids))}" if heard and ids else told
+    goal = ids[0] if len(ids) == 1 else "GOAL"
+    text += f"\n\n{in_channel(f'/answer {goal} your words')}" if heard and ids else ""
     title = f"{counted(len(asked), 'question waits', 'questions wait')} for you"
     waits = ", ".join(ids[:3]) + ", …" * (len(ids) > 3) or "VISION.md"
     return Notice(f"{day}:questions:{'-'.join(asked)}", title, text, Tone.ATTENTION, waits=waits, asks="question")
