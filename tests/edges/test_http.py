@@ -82,9 +82,9 @@ def test_a_patient_call_counts_the_silence_and_keeps_what_it_has() -> None:
 
 def test_a_patient_call_does_not_wait_for_ever() -> None:
     began = time.monotonic()
-    found = asked(endless(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", 0.02), HttpCall({}, 0, 0.1, patient=True))
+    found = asked(endless(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", 0.02), HttpCall({}, 0, 0.3, patient=True))
     assert isinstance(found, NoAnswer) and found.why == "late"
-    assert 0.9 < time.monotonic() - began < 5
+    assert 2.7 < time.monotonic() - began < 5
 
 
 # --- where it goes -------------------------------------------------------------------------------------------
