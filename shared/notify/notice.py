@@ -19,7 +19,7 @@ class Tone(StrEnum):
     BAD = "bad"
 
 
-Asks = Literal["change", "failed", "question"]
+Asks = Literal["change", "failed", "question", "plan"]
 
 
 @dataclass(frozen=True)

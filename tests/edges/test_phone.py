@@ -115,9 +115,11 @@ class TestPhoneNotifier(NotifierContract):
         ("failed", "bn", "১টি কাজ হয়নি", {"task": TASK}),
         ("question", "en", "The team has a question", {}),
         ("question", "bn", "দলের একটি প্রশ্ন আছে", {}),
+        ("plan", "en", "A plan waits for you", {}),
+        ("plan", "bn", "একটি পরিকল্পনা আপনার অপেক্ষায়", {}),
     ],
 )
-def test_what_is_asked_is_said_in_the_phones_words_and_a_question_leads_to_today(
+def test_what_is_asked_is_said_in_the_phones_words_and_what_is_of_no_task_leads_to_today(
     tmp_path: Path, home: Phone, asks: Asks, language: str, title: str, leads: dict[str, str]
 ) -> None:
     book, push = book_with(tmp_path / "other.db", home.sink.browser(), language)

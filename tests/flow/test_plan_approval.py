@@ -14,6 +14,7 @@ from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task
 from tests.journey.test_board import signed_in
+from tests.mailbox import Mailbox
 
 SUM = goals_of(VISION)[0]
 FIRST, SECOND = "20261120-01", "20261120-02"
@@ -24,9 +25,16 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     tasks = (task(SUM), task(SUM, "Say it in the readme", ["README.md"]))
     with PlayedModel([reads(), plans(*tasks), CODES, APPROVES]) as model:
         stage = FlowStage(tmp_path, model.url).set_up()
+        stage.services.append(Mailbox(stage.root / "box"))
         stage.given_config("policy", approve="{plan: always, days: 3}")
         stage.run_day()
         yield stage
+
+
+def told(stage: Stage) -> list[str]:
+    (box,) = stage.services
+    assert isinstance(box, Mailbox)
+    return [f"{one['title']}: {one['text']}" for one in box.messages() if ":plan:" in one["key"]]
 
 
 def typed(stage: Stage, *words: str) -> int:
@@ -72,6 +80,19 @@ def test_it_is_dropped_as_a_whole(stage: Stage, capsys: pytest.CaptureFixture[st
     assert f"2 tasks of the plan dropped ({FIRST} Fix the sum; " in capsys.readouterr().out
     assert stage.states() == {FIRST: "failed", SECOND: "failed"}
     assert typed(stage, "cancel", "plan") == 1 and "no plan waits for you" in capsys.readouterr().err
+
+
+# --- it is told at once ---------------------------------------------------------------------------------------
+
+
+def test_the_plan_that_waits_comes_as_a_message_of_its_own_once(stage: Stage) -> None:
+    (first,) = told(stage)
+    title, _, text = first.partition(": ")
+    assert title == "A plan waits for you" and "2 tasks" in text and "- Fix the sum" in text
+    assert "$" in text and "approve plan" in text
+    assert typed(stage, "cancel", SECOND) == 0
+    stage.run_day()
+    assert told(stage) == [first], "what is left of it was said"
 
 
 # --- at the board --------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from sisimpur.agents.orchestrator.board.plan_approval import waits
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks, told_once
 from sisimpur.agents.orchestrator.deploys.deploying import DeployRules
 from sisimpur.agents.orchestrator.goals.standing import beside
@@ -140,6 +141,10 @@ class DayBooks:
     def asked(self) -> Mapping[str, QuestionAccount]:
         """The open questions, each by its goal and words: what is looked up about it later makes it no other one."""
         return {digest(f"{one.goal_id}\n{one.text}"): self._question(one) for one in self._questions()}
+
+    def unapproved(self) -> Mapping[str, str]:
+        """The tasks that begin with the owner's yes, each by a digest of its name."""
+        return {digest(card.id): self._title(card, card.id) for card in waits(self._snapshot.board)}
 
     def _questions(self) -> Sequence[Question]:
         return open_questions(self._books.plans, self._books.roadmap.sources.book, self._vision)

@@ -14,6 +14,7 @@ from sisimpur.agents.orchestrator.reports.report_text import morning_sections
 from sisimpur.agents.orchestrator.reports.report_words import (
     MOST,
     SHORT,
+    at_board,
     brief,
     few,
     headline,
@@ -126,6 +127,19 @@ def questions(
     title = f"{counted(len(asked), 'question waits', 'questions wait')} for you"
     waits = ", ".join(ids[:3]) + ", …" * (len(ids) > 3) or "VISION.md"
     return Notice(f"{day}:questions:{'-'.join(asked)}", title, text, Tone.ATTENTION, waits=waits, asks="question")
+
+
+def plan(
+    day: str, waiting: Mapping[str, str], forecast: int, command: str, board: str = "", heard: bool = False
+) -> Notice:
+    """Tasks that begin with the owner's yes: title by what makes it one task. `forecast`: of the whole day's plan."""
+    titles = few((as_said(one, 150) for one in waiting.values()), MOST, LONGEST)
+    costs = f", probably about {in_cents(forecast)} in all" if forecast else ""
+    text = f"{counted(len(waiting), 'task')}{costs}:\n\n{titles}\n\n"
+    text += f"{at_board(board, 'plan')}type `{command} approve plan`, or `cancel plan` to drop all of it"
+    text += f"\n\n{in_channel('/approve plan')}" if heard else ""
+    key = f"{day}:plan:{'-'.join(waiting)}"
+    return Notice(key, "A plan waits for you", text, Tone.ATTENTION, waits=counted(len(waiting), "task"), asks="plan")
 
 
 def phase_failed(day: str, trouble: Trouble) -> Notice:

@@ -258,6 +258,10 @@ class Reporting:
         said = self._messages.book.parts_said("questions")
         if asked := {words: one for words, one in books.asked().items() if words not in said}:
             yield report_notice.questions(day, asked, self._command, board, heard)
+        said = self._messages.book.parts_said("plan")
+        if waiting := {one: title for one, title in books.unapproved().items() if one not in said}:
+            forecast = plan.forecast if (plan := self._plans.plan(day)) else 0
+            yield report_notice.plan(day, waiting, forecast, self._command, board, heard)
         for task in books.tasks(pulls):
             if task.asks:
                 yield report_notice.asks(day, task, books.attempt(task.id), self._command, board, heard)

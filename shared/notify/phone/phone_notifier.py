@@ -40,6 +40,7 @@ HOW = "press *Notify this phone* there again; see docs/phone.md"
 WAITS: Mapping[Asks, Mapping[str, str]] = {
     "change": {"en": "1 change waits for you", "bn": "১টি পরিবর্তন আপনার অপেক্ষায়"},
     "failed": {"en": "1 task has failed", "bn": "১টি কাজ হয়নি"},
+    "plan": {"en": "A plan waits for you", "bn": "একটি পরিকল্পনা আপনার অপেক্ষায়"},
     "question": {"en": "The team has a question", "bn": "দলের একটি প্রশ্ন আছে"},
 }
 WORKS = {"en": "This is a test: what waits for you comes here", "bn": "এটি পরীক্ষা: যা আপনার অপেক্ষায়, তা এখানে আসবে"}
@@ -99,7 +100,7 @@ class PhoneNotifier:
         """See Notifier. A browser that is gone is forgotten."""
         words = WAITS[notice.asks]
         topic = sha256(notice.key.encode()).hexdigest()[:32]
-        task = {} if notice.asks == "question" else {"task": notice.waits}  # Today shows what is asked
+        task = {"task": notice.waits} if notice.asks in ("change", "failed") else {}  # Today shows what else waits
         self._tell(topic, {"title": words.get(self._push.language, words["en"]), "body": notice.waits, **task})
         return ""
 
