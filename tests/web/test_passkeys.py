@@ -79,7 +79,6 @@ def adds_signs_out_and_in_and_is_closed(
     (id_,) = re.findall(r"(\w{8})\s+owner, আমার ফোন", listed)
     assert f"owner, by passkey {id_}" in re.sub(r"\s+", " ", listed)
     assert board_command(Arguments("board", stage.home.root, close=id_)) == 0
-    page.reload()
     expect(page.get_by_text("You are not signed in any more")).to_be_visible()
     by_it.click()
     expect(page.get_by_role("alert")).to_contain_text("it may have been deleted")
