@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Header
@@ -58,7 +59,8 @@ class BoardApi(FastAPI):
             for method, path in OPEN_TO_ALL:
                 for methods in _described(found, path):
                     methods[method.lower()]["security"] = []
-            for one in _answered(found):
+            schemas = found["components"]["schemas"]
+            for one in (schemas[name] for name in answer_names(found) if "properties" in schemas[name]):
                 one["required"] = [*one["properties"]]  # also what has a default: no answer leaves a word out
             for one in (one for methods in found["paths"].values() for said in methods.values() for one in _seen(said)):
                 one["required"] = True  # without it: 428, and not that the request is none
@@ -72,15 +74,15 @@ def _described(described: dict[str, Any], path: str) -> list[dict[str, Any]]:
     return [methods for one, methods in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one), path)]
 
 
-def _answered(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that answers are made of."""
+def answer_names(found: Mapping[str, Any]) -> list[str]:
+    """Return which schemas answers are made of."""
     schemas = found["components"]["schemas"]
     said = [one["responses"] for methods in found["paths"].values() for one in methods.values()]
     names, left = set[str](), json.dumps(said)
     while new := set(re.findall(r"#/components/schemas/(\w+)", left)) - names:
         names |= new
         left = json.dumps([schemas[name] for name in new])
-    return [schemas[name] for name in sorted(names) if "properties" in schemas[name]]
+    return sorted(names)
 
 
 def _seen(operation: dict[str, Any]) -> list[dict[str, Any]]:
