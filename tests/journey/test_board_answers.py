@@ -13,6 +13,7 @@ from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.research import Claim, Findings, Inquiry
 from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.notify.phone.push_book import PushBook
+from sisimpur.shared.system import lock
 from sisimpur.web.api.access.passkey_book import PasskeyFacts, Passkeys
 from sisimpur.web.api.base.rights import Role
 from sisimpur.web.api.base.sign_in import SignedIn
@@ -62,19 +63,29 @@ def a_day(root: Path) -> Browser:
 
 
 def stuck(root: Path) -> Browser:
-    """Of which nothing is done, but two tasks wait for what never comes."""
+    """Of which nothing is done, but tasks wait for what never comes, and one no more."""
     stage = Stage(root, "http://127.0.0.1:1").set_up(VISION, FILES)
-    (stage.home.tasks(State.BACKLOG) / f"{ID}.md").write_text(STUCK)
     (stage.home.tasks(State.FAILED) / "20261119-01.md").write_text(STUCK)
-    return signed_in(stage)
+    for name in (ID, "20261119-02"):
+        (stage.home.tasks(State.BACKLOG) / f"{name}.md").write_text(STUCK.replace("none", "20261119-01"))
+    page = signed_in(stage)
+    assert page.post(f"tasks/{ID}/unblock", {"why": "it stands alone"}).status_code == 201
+    return page
 
 
 def deploying(root: Path) -> Browser:
     home = DeployHome.made(root, PLACES)
     first = home.commit("one")
     home.deployed(first, *GOOD)
-    home.deployed(home.commit("two"), *SICK, back_to=first)
-    return signed_in(home.stage)
+    home.deployed(second := home.commit("two"), *SICK, back_to=first)
+    for commit in (first, second):
+        home.deployed(commit, *GOOD, place="staging")
+    page = signed_in(home.stage)
+    with lock.hold(home.stage.home.lock):
+        for name, body in (("rollback", {"place": "staging"}), ("pause", {"paused": True})):
+            answer = page.post(f"deploys/{name}", body)
+            assert answer.status_code == 201, answer.text
+    return page
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "It is refused; the title says why, `now` what is there if that is another thing.", **_TOLD},
     "5XX": {"description": "It cannot be done now; nothing was changed.", **_TOLD},
 }
+LEAVES_OUT = {"SettingForm"}  # words; no other answer does
 KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "Exactly this is known already (`If-None-Match`)."}}
 Changed = Annotated[str, Header(alias="If-None-Match")]
 # How a session, a key, a passkey or a browser that is notified is called.
@@ -60,8 +61,9 @@ class BoardApi(FastAPI):
                 for methods in _described(found, path):
                     methods[method.lower()]["security"] = []
             schemas = found["components"]["schemas"]
-            for one in (schemas[name] for name in answer_names(found) if "properties" in schemas[name]):
-                one["required"] = [*one["properties"]]  # also what has a default: no answer leaves a word out
+            for one in (schemas[name] for name in {*answer_names(found)} - LEAVES_OUT):
+                if "properties" in one:  # also what has a default
+                    one["required"] = [*one["properties"]]
             for one in (one for methods in found["paths"].values() for said in methods.values() for one in _seen(said)):
                 one["required"] = True  # without it: 428, and not that the request is none
                 del one["schema"]["default"]
