@@ -64,6 +64,12 @@ class TaskPageAnswer:
 
 
 @dataclass
+class NewTaskAnswer:
+    id: str
+    state: Literal["backlog"]
+
+
+@dataclass
 class TaskEventAnswer:
     at: str
     event: str

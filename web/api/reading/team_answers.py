@@ -237,6 +237,14 @@ class DeploysAnswer:
 
 
 @dataclass
+class DoneAnswer:
+    """What came of an order; `next`: how it goes on."""
+
+    told: str
+    next: str
+
+
+@dataclass
 class ReadyAnswer:
     ready: bool
     daemon: DaemonState
