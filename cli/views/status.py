@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks, told_once
@@ -61,7 +61,7 @@ class PendingAnswer:
     text: str
     command: str
     others: tuple[str, ...] = ()
-    kind: str = ""  # change, failed, stuck; empty: money or deploys
+    kind: Literal["change", "failed", "stuck", ""] = ""  # empty: money or deploys
     title: str = ""
     reasons: tuple[str, ...] = ()
 

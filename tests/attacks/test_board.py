@@ -20,6 +20,7 @@ import httpx2
 import pytest
 
 from bench.openapi import description
+from bench.page_types import types
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.store.database import SCHEMA, statements
@@ -138,6 +139,10 @@ ORDERED = {"idempotency-key": "one-press", "if-match": '"seen"'}
 
 def test_the_description_in_the_docs_is_the_boards_own() -> None:
     assert (ROOT / "docs" / "openapi.json").read_text("utf-8") == description()
+
+
+def test_the_pages_types_are_made_of_it() -> None:
+    assert (ROOT / "web/pages/src/api/types.ts").read_text("utf-8") == types(json.loads(description()))
 
 
 def wrong_requests(method: str, path: str, names: list[str], has_body: bool) -> Iterator[tuple[str, object]]:

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
-from starlette.testclient import TestClient
 
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.config.settings import load_board
@@ -31,6 +30,7 @@ from tests.journey.accounts_scene import (
     board,
     listing,
 )
+from tests.journey.described import DescribedClient
 from tests.journey.gated import FILES, VISION
 from tests.journey.local_accounts import CLIENTS, SECRETS, LocalAccounts
 from tests.journey.stage import Stage
@@ -92,7 +92,8 @@ def test_of_the_cookies_only_the_ticket_comes_along_from_another_site(local: Loc
 
 def test_the_two_real_ones_are_asked_by_https_at_addresses_of_their_own(home: Stage, phone: Phone) -> None:
     place = place_of(load_board(home.home), PORT)
-    phone.http = TestClient(make_app(BoardHome(home.home.root, home.clock), place), base_url=HERE, client=(PROXY, 4711))
+    app = make_app(BoardHome(home.home.root, home.clock), place)
+    phone.http = DescribedClient(app, base_url=HERE, client=(PROXY, 4711))
     google, github = (urlsplit(phone.leaves(one)) for one in WAYS)
     assert (google.hostname, github.hostname) == ("accounts.google.com", "github.com")
     assert parse_qs(google.query)["redirect_uri"] == [f"{THERE}/signed-in/google"]
@@ -331,7 +332,7 @@ def test_who_says_no_there_is_told_so_and_what_is_said_there_is_not_repeated(pho
 def test_in_the_open_there_is_no_account_and_no_cookie(home: Stage, local: LocalAccounts, phone: Phone) -> None:
     back = urlsplit(local.sends_back(phone.leaves("github")))
     ticket = f"{BEGUN}={phone.cookies[BEGUN]}"
-    here = TestClient(phone.http.app, base_url=HERE, raise_server_exceptions=False, client=("127.0.0.1", 4711))
+    here = DescribedClient(phone.http.app, base_url=HERE, raise_server_exceptions=False, client=("127.0.0.1", 4711))
     plain = {"host": f"127.0.0.1:{PORT}", "cookie": ticket, "origin": HERE}
     assert here.get("/api/v1/sign-in", headers=plain).json() == {"ways": []}
     left = here.post("/api/v1/sign-in/github", headers=plain, json={})

@@ -27,6 +27,7 @@ from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.server import board as board_command
 from sisimpur.web.api.server import drawn
 from tests.journey.board_process import in_thread, socket_to
+from tests.journey.described import DescribedClient
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 from tests.journey.test_board import HERE, PORT, link, stranger
@@ -47,7 +48,7 @@ def behind(stage: Stage, peer: str = PROXY, **more: Any) -> TestClient:
     """Whoever speaks to a board behind this proxy from that address, with the proxy's words."""
     file = BoardFile.model_validate({"url": THERE, "proxy": [PROXY], **more})
     app = make_app(BoardHome(stage.home.root, stage.clock), place_of(file, PORT))
-    return TestClient(app, base_url=HERE, headers=FORWARDED, raise_server_exceptions=False, client=(peer, 4711))
+    return DescribedClient(app, base_url=HERE, headers=FORWARDED, raise_server_exceptions=False, client=(peer, 4711))
 
 
 def cookie(answer: Any) -> str:

@@ -16,7 +16,6 @@ import cbor2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
 
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.web.api.access.passkey_book import MOST, MOST_SESSIONS
@@ -28,6 +27,7 @@ from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.server import board as board_command
 from tests.attacks.test_board_phone import NOT_LET_IN, THERE, behind, cookie, enter, with_cookie
+from tests.journey.described import DescribedClient
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 from tests.journey.test_board import HERE, PORT, Browser, stranger
@@ -64,7 +64,7 @@ class Local(Browser):
 def page(stage: Stage, role: Role | None = Role.OWNER, address: str = LOCAL) -> Local:
     """Somebody who came by a link; without a role a stranger."""
     app = make_app(BoardHome(stage.home.root, stage.clock), BoardPlace(PORT))
-    one = Local(TestClient(app, base_url=address, raise_server_exceptions=False))
+    one = Local(DescribedClient(app, base_url=address, raise_server_exceptions=False))
     if role:
         with stage.records() as records:
             keys, now = BoardKeys(records.db), records.clock.now()

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.terminal.arguments import Arguments
@@ -32,6 +31,7 @@ from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
 from sisimpur.web.api.server import board as board_command
 from tests.journey.accounts_scene import RAHIM, listing
+from tests.journey.described import DescribedClient
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import Stage
 from tests.journey.test_board import HERE, PORT, Browser
@@ -87,7 +87,7 @@ class Scene:
 
     def page(self, role: Role = Role.OWNER) -> Browser:
         app = make_app(BoardHome(self.stage.home.root, self.stage.clock), BoardPlace(PORT), make_sender=self.sender)
-        page = Browser(TestClient(app, base_url=HERE, raise_server_exceptions=False))
+        page = Browser(DescribedClient(app, base_url=HERE, raise_server_exceptions=False))
         with self.stage.records() as records:
             keys, now = BoardKeys(records.db), records.clock.now()
             if role in (Role.READ, Role.ANSWER):
@@ -138,7 +138,7 @@ def test_no_address_is_kept_but_one_of_a_browsers_push_service(tmp_path: Path) -
     """With what the product calls, not what the tests do: a service on this machine is refused, too."""
     stage = Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES)
     app = make_app(BoardHome(stage.home.root, stage.clock), BoardPlace(PORT))
-    page = Browser(TestClient(app, base_url=HERE, raise_server_exceptions=False))
+    page = Browser(DescribedClient(app, base_url=HERE, raise_server_exceptions=False))
     with stage.records() as records:
         keys, now = BoardKeys(records.db), records.clock.now()
         page.token = keys.sign_in(keys.link(now), now)

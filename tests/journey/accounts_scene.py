@@ -15,6 +15,7 @@ from sisimpur.shared.config.settings import load_board
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.place import COOKIE, place_of
 from sisimpur.web.api.board_app import make_app
+from tests.journey.described import DescribedClient
 from tests.journey.local_accounts import CLIENTS, LocalAccounts
 from tests.journey.stage import Stage
 from tests.journey.test_board import HERE, PORT
@@ -96,4 +97,4 @@ def listing(stage: Stage, *people: str) -> None:
 def board(stage: Stage, local: LocalAccounts) -> TestClient:
     place = place_of(load_board(stage.home), PORT)
     app = make_app(BoardHome(stage.home.root, stage.clock), place, local.providers)
-    return TestClient(app, base_url=HERE, raise_server_exceptions=False, client=(PROXY, 4711))
+    return DescribedClient(app, base_url=HERE, raise_server_exceptions=False, client=(PROXY, 4711))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
 
 from bench.openapi import description
 
@@ -33,6 +34,16 @@ def shape(method: str, path: str, status: int = 200) -> Any:
             content = methods[method]["responses"].get(str(status), {}).get("content", {})
             return content.get("application/json", {}).get("schema")
     return None
+
+
+class DescribedClient(TestClient):
+    """Asks a board, and compares whatever it answers with what is told of that."""
+
+    def request(self, method: str, *about: Any, **more: Any) -> Any:
+        answer = super().request(method, *about, **more)
+        if (told := shape(method.lower(), answer.request.url.path, answer.status_code)) is not None:
+            assert list(wrong(told, answer.json())) == [], f"{method} {answer.request.url.path} is told otherwise"
+        return answer
 
 
 def wrong(told: Any, answer: Any, schemas: dict[str, Any] = CLOSED) -> Iterator[str]:

@@ -31,6 +31,7 @@ from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
+from tests.journey.described import DescribedClient
 from tests.journey.gated import FILES, GOOD, ID, SUM, VISION, Coder, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads, task
 
@@ -83,7 +84,7 @@ def link(stage: Stage) -> str:
 
 def stranger(stage: Stage) -> Browser:
     app = make_app(BoardHome(stage.home.root, stage.clock), BoardPlace(PORT))
-    return Browser(TestClient(app, base_url=HERE, raise_server_exceptions=False))
+    return Browser(DescribedClient(app, base_url=HERE, raise_server_exceptions=False))
 
 
 def signed_in(stage: Stage) -> Browser:

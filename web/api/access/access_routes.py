@@ -23,6 +23,13 @@ class SignInBody(BoardBody):
     code: str = Field(max_length=200)
 
 
+@dataclass
+class TokenAnswer:
+    """`token`: of the session; over TLS empty: it is a cookie."""
+
+    token: str
+
+
 # On this machine another program may have had our port, and left a worker that answers for us. A name of its own has
 # nobody else's: there it would end the worker that a phone is notified by.
 CLEAN = {"clear-site-data": '"storage"'}
@@ -41,7 +48,9 @@ class AccessRoutes:
 
     def routes(self) -> APIRouter:
         routes = APIRouter(prefix=API)
-        routes.add_api_route("/session", self.sign_in, methods=["POST"], status_code=201)
+        routes.add_api_route(
+            "/session", self.sign_in, methods=["POST"], status_code=201, responses=described(TokenAnswer, 201)
+        )
         routes.add_api_route("/session", self.sign_out, methods=["DELETE"], status_code=204)
         routes.add_api_route("/session", self.mine, responses=KNOWN | described(BoardSession))
         routes.add_api_route("/sessions", self.sessions, responses=KNOWN | described(list[BoardSession]))

@@ -58,7 +58,14 @@ class SignInName(StrEnum):
 
 @dataclass
 class WaysAnswer:
-    ways: list[str]
+    ways: list[SignInName]
+
+
+@dataclass
+class LeaveAnswer:
+    """`address`: where the browser signs in."""
+
+    address: str
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,9 @@ class OAuthRoutes:
     def routes(self) -> APIRouter:
         routes = APIRouter()
         routes.add_api_route(f"{API}/sign-in", self.ways, responses=described(WaysAnswer))
-        routes.add_api_route(f"{API}/sign-in/{{provider}}", self.leave, methods=["POST"])
+        routes.add_api_route(
+            f"{API}/sign-in/{{provider}}", self.leave, methods=["POST"], responses=described(LeaveAnswer)
+        )
         routes.add_api_route(f"{BACK}{{provider}}", self.come_back, include_in_schema=False)
         return routes
 

@@ -15,7 +15,8 @@ from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.model.errors import Refused, TeamError
 from sisimpur.shared.model.text import JOINERS
 from sisimpur.shared.store.chain import heard_by
-from sisimpur.web.api.access.access_routes import signed_in_with
+from sisimpur.web.api.access.access_routes import TokenAnswer, signed_in_with
+from sisimpur.web.api.access.passkey_answers import ChallengeAnswer, NewPasskeyAnswer, OfferAnswer
 from sisimpur.web.api.access.passkey_book import Passkey, Passkeys
 from sisimpur.web.api.access.passkey_check import (
     LONGEST_TICKET,
@@ -81,10 +82,22 @@ class PasskeyRoutes:
 
     def routes(self) -> APIRouter:
         routes = APIRouter(prefix=API)
-        routes.add_api_route("/session/challenge", self.challenge, methods=["POST"], status_code=201)
-        routes.add_api_route("/session/passkey", self.sign_in, methods=["POST"], status_code=201)
-        routes.add_api_route("/session/offer", self.offer, methods=["POST"], status_code=201)
-        routes.add_api_route("/passkeys", self.add, methods=["POST"], status_code=201)
+        routes.add_api_route(
+            "/session/challenge",
+            self.challenge,
+            methods=["POST"],
+            status_code=201,
+            responses=described(ChallengeAnswer, 201),
+        )
+        routes.add_api_route(
+            "/session/passkey", self.sign_in, methods=["POST"], status_code=201, responses=described(TokenAnswer, 201)
+        )
+        routes.add_api_route(
+            "/session/offer", self.offer, methods=["POST"], status_code=201, responses=described(OfferAnswer, 201)
+        )
+        routes.add_api_route(
+            "/passkeys", self.add, methods=["POST"], status_code=201, responses=described(NewPasskeyAnswer, 201)
+        )
         routes.add_api_route("/passkeys", self.passkeys, responses=KNOWN | described(PasskeysAnswer))
         routes.add_api_route("/passkeys/{id}", self.delete, methods=["DELETE"], status_code=204)
         return routes

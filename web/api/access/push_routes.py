@@ -61,6 +61,14 @@ class PushesAnswer:
     pushes: list[PushAnswer]
 
 
+@dataclass
+class PushTestAnswer:
+    """`says`: the push service's answer, or why nothing could be sent."""
+
+    taken: bool
+    says: str
+
+
 MakeSender = Callable[[Records], PushSender]
 
 
@@ -75,9 +83,9 @@ class PushRoutes:
     def routes(self) -> APIRouter:
         routes = APIRouter(prefix=f"{API}/pushes")
         routes.add_api_route("", self.pushes, responses=KNOWN | described(PushesAnswer))
-        routes.add_api_route("", self.begin, methods=["POST"], status_code=201)
+        routes.add_api_route("", self.begin, methods=["POST"], status_code=201, responses=described(PushAnswer, 201))
         routes.add_api_route("/{id}", self.end, methods=["DELETE"], status_code=204)
-        routes.add_api_route("/{id}/test", self.test, methods=["POST"])
+        routes.add_api_route("/{id}/test", self.test, methods=["POST"], responses=described(PushTestAnswer))
         return routes
 
     def pushes(self, request: Request, known: Changed = "") -> Response:

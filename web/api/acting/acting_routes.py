@@ -29,6 +29,7 @@ from sisimpur.web.api.acting.order_bodies import (
 from sisimpur.web.api.acting.orders import carried_out
 from sisimpur.web.api.base.board_answers import API, etag
 from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.board_openapi import described
 from sisimpur.web.api.base.guard import PROBLEM, not_allowed, problem, signed_in
 from sisimpur.web.api.base.rights import Role, may
 from sisimpur.web.api.base.sign_in import BoardAnswer, BoardOrders
@@ -36,6 +37,7 @@ from sisimpur.web.api.reading import readers
 from sisimpur.web.api.reading.plan_review import plan_review
 from sisimpur.web.api.reading.reading_routes import state_of
 from sisimpur.web.api.reading.review import is_guarded, review_facts
+from sisimpur.web.api.reading.team_answers import DoneAnswer
 
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
 Seen = Annotated[str, Header(alias="If-Match")]
@@ -61,7 +63,7 @@ class BoardActions:
             "/money/cap": self.raise_cap,
         }
         for path, order in orders.items():
-            routes.add_api_route(path, order, methods=["POST"], status_code=201)
+            routes.add_api_route(path, order, methods=["POST"], status_code=201, responses=described(DoneAnswer, 201))
         return routes
 
     def rule(self, request: Request, id: str, body: RulingBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002

@@ -40,7 +40,7 @@ from sisimpur.web.api.base.guard import problem
 from sisimpur.web.api.base.sign_in import BoardAnswer
 from sisimpur.web.api.reading.plan_answers import RoadmapFileAnswer, VisionAnswer, VisionPreviewAnswer
 from sisimpur.web.api.reading.reading_routes import state_of
-from sisimpur.web.api.reading.task_answers import FileAnswer, TaskFileAnswer
+from sisimpur.web.api.reading.task_answers import FileAnswer, NewTaskAnswer, TaskFileAnswer
 from sisimpur.web.api.reading.team_answers import ChangedSettingsAnswer
 
 Facts = Callable[[str], Mapping[str, Any]]  # a text -> what is read of it; Refused, Misconfigured: it cannot be read
@@ -64,7 +64,9 @@ class FileRoutes:
         routes.add_api_route("/roadmap/file", self.roadmap, responses=roadmap)
         routes.add_api_route("/roadmap/goals", self.move_goal, methods=["PUT"], responses=roadmap)
         routes.add_api_route("/settings", self.change_settings, methods=["PUT"], responses=settings)
-        routes.add_api_route("/tasks", self.create, methods=["POST"], status_code=201)
+        routes.add_api_route(
+            "/tasks", self.create, methods=["POST"], status_code=201, responses=described(NewTaskAnswer, 201)
+        )
         routes.add_api_route("/tasks/{id}/file", self.task, responses=task)
         routes.add_api_route("/tasks/{id}/file", self.write_task, methods=["PUT"], responses=task)
         return routes

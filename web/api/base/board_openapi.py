@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Header
@@ -25,6 +26,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "It is refused; the title says why, `now` what is there if that is another thing.", **_TOLD},
     "5XX": {"description": "It cannot be done now; nothing was changed.", **_TOLD},
 }
+LEAVES_OUT = {"SettingForm"}  # words; no other answer does
 KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "Exactly this is known already (`If-None-Match`)."}}
 Changed = Annotated[str, Header(alias="If-None-Match")]
 # How a session, a key, a passkey or a browser that is notified is called.
@@ -58,8 +60,10 @@ class BoardApi(FastAPI):
             for method, path in OPEN_TO_ALL:
                 for methods in _described(found, path):
                     methods[method.lower()]["security"] = []
-            for one in _answered(found):
-                one["required"] = [*one["properties"]]  # also what has a default: no answer leaves a word out
+            schemas = found["components"]["schemas"]
+            for one in (schemas[name] for name in {*answer_names(found)} - LEAVES_OUT):
+                if "properties" in one:  # also what has a default
+                    one["required"] = [*one["properties"]]
             for one in (one for methods in found["paths"].values() for said in methods.values() for one in _seen(said)):
                 one["required"] = True  # without it: 428, and not that the request is none
                 del one["schema"]["default"]
@@ -72,15 +76,15 @@ def _described(described: dict[str, Any], path: str) -> list[dict[str, Any]]:
     return [methods for one, methods in known if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one), path)]
 
 
-def _answered(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that answers are made of."""
+def answer_names(found: Mapping[str, Any]) -> list[str]:
+    """Return which schemas answers are made of."""
     schemas = found["components"]["schemas"]
     said = [one["responses"] for methods in found["paths"].values() for one in methods.values()]
     names, left = set[str](), json.dumps(said)
     while new := set(re.findall(r"#/components/schemas/(\w+)", left)) - names:
         names |= new
         left = json.dumps([schemas[name] for name in new])
-    return [schemas[name] for name in sorted(names) if "properties" in schemas[name]]
+    return sorted(names)
 
 
 def _seen(operation: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Literal
 
 from sisimpur.shared.config.settings_sign_in import ListedPerson
 from sisimpur.shared.model.errors import TeamError
@@ -55,8 +56,8 @@ class BoardSession:
     """A browser that is signed in, or a script's key. Its token is known to them alone. `role`: of a key its scope."""
 
     id: str
-    kind: str  # session or key
-    role: str
+    kind: Literal["session", "key"]
+    role: Role
     name: str  # of a key, or of who signed in with an account
     by: str  # link, passkey, google or github; of a key nothing
     made: str
@@ -145,7 +146,7 @@ class BoardKeys:
         return [one for row in rows if (one := self._session(row))]
 
     def _session(self, row: sqlite3.Row) -> BoardSession | None:
-        who: tuple[str, str] | None = row["role"], row["account"]
+        who: tuple[Role, str] | None = (Role(row["role"]), row["account"])
         with suppress(TeamError):  # the list cannot be read: it is shown as it began
             who = self._who(row)
         times = row["made"], row["seen"], row["until"]

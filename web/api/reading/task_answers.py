@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from sisimpur.shared.model.evidence import Evidence, Finding
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import Priority
 from sisimpur.shared.record.conversations import Conversation
 from sisimpur.shared.record.trace import Kind
+from sisimpur.shared.store.task_records import Outcome
 
 Dollars = str  # with nine decimals
 TaskState = Literal["backlog", "in_progress", "in_review", "completed", "failed"]
@@ -37,10 +42,12 @@ class StuckAnswer:
 
 @dataclass
 class TaskRowAnswer:
+    """`priority`: empty: its file cannot be read."""
+
     id: str
     state: TaskState
     title: str
-    priority: str
+    priority: Priority | Literal[""]
     goal: str
     branch: str
     attempts: int
@@ -57,10 +64,16 @@ class TaskPageAnswer:
 
 
 @dataclass
+class NewTaskAnswer:
+    id: str
+    state: Literal["backlog"]
+
+
+@dataclass
 class TaskEventAnswer:
     at: str
     event: str
-    state: str
+    state: State
     note: str
 
 
@@ -68,7 +81,7 @@ class TaskEventAnswer:
 class AttemptAnswer:
     number: int | None
     key: int
-    outcome: str
+    outcome: Outcome | Literal["open"]
     note: str
     asked: str
     refused: list[str]
@@ -93,13 +106,20 @@ class PullsAnswer:
 
 
 @dataclass
+class UnblockedAnswer:
+    at: str
+    before: Annotated[str, Field(alias="from")]
+    why: str
+
+
+@dataclass
 class TaskAnswer:
     id: str
     state: TaskState
     title: str
     text: str
     history: list[TaskEventAnswer]
-    unblocked: list[dict[Literal["at", "from", "why"], str]]
+    unblocked: list[UnblockedAnswer]
     words: list[str]
     branch: str
     attempts: list[AttemptAnswer]

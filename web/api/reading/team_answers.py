@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from sisimpur.cli.views.daemon_state import DaemonState
 from sisimpur.cli.views.status import PendingAnswer
-from sisimpur.shared.config.reference import SettingRow
+from sisimpur.shared.model.deployment import DeployStage
+from sisimpur.shared.model.naming import Place
 from sisimpur.shared.model.work import ResourceUse
 from sisimpur.shared.outlets.outlet import OutletStanding
 from sisimpur.web.api.reading.task_answers import Dollars, FileAnswer, SpentAnswer, StuckAnswer, TaskState
@@ -165,11 +168,11 @@ class MoneyDayAnswer(CappedAnswer):
 @dataclass
 class DeployAnswer:
     number: int
-    place: str
+    place: Place
     commit: str
     subject: str
     task: str
-    stage: str
+    stage: DeployStage
     why: str
     back_to: str
     asked: bool
@@ -193,7 +196,7 @@ class RunsAnswer:
 
 @dataclass
 class PlaceAnswer:
-    place: str
+    place: Place
     commit: str
     subject: str
     task: str
@@ -205,13 +208,40 @@ class PlaceAnswer:
 
 
 @dataclass
+class PausedAnswer:
+    since: str
+    why: str
+    command: str
+
+
+@dataclass
+class HeldAnswer:
+    text: str
+    command: str
+
+
+@dataclass
+class DeployOrderAnswer:
+    place: Place
+    commit: str
+
+
+@dataclass
 class DeploysAnswer:
     driver: str
     places: list[PlaceAnswer]
-    paused: dict[Literal["since", "why", "command"], str] | None
-    held: list[dict[Literal["text", "command"], str]]
-    orders: list[dict[Literal["place", "commit"], str]]
+    paused: PausedAnswer | None
+    held: list[HeldAnswer]
+    orders: list[DeployOrderAnswer]
     deploys: list[DeployAnswer]
+
+
+@dataclass
+class DoneAnswer:
+    """What came of an order; `next`: how it goes on."""
+
+    told: str
+    next: str
 
 
 @dataclass
@@ -274,10 +304,29 @@ class MetricAnswer:
 # --- settings ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SettingAnswer(SettingRow):
+@dataclass
+class SettingForm:
+    """A JSON schema. `optional`: null, too."""
+
+    type: Literal["boolean", "integer", "number", "string"]
+    enum: list[str] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
+    format: Literal["dollars"] = "dollars"
+    pattern: str = ""
+    minimum: int = 0
+    above: Annotated[int, Field(alias="exclusiveMinimum")] = 0
+    maximum: int = 0
+    optional: bool = False
+
+
+@dataclass
+class SettingAnswer:
     """`form`: null: it is not changed from here; `grave`: it has to be said twice."""
 
+    key: str
+    meaning: str
+    default: str
+    form: SettingForm | None
     grave: bool
 
 

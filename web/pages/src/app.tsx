@@ -6,7 +6,7 @@ import { ByPasskey } from "./access/ByPasskey";
 import { hasEnded, isSignedIn, onSignIn, signOut } from "./api/ask";
 import { isLive, lastHeard, onLive } from "./api/news";
 import { client, onRead, readAgain, readAt, useRead } from "./api/reading";
-import type { Status } from "./api/types";
+import type { StatusAnswer } from "./api/types";
 import { KEYS, listenForKeys } from "./keys";
 import { useChoice } from "./look";
 import { Today } from "./pages/Today";
@@ -121,7 +121,7 @@ function Frame(): ReactNode {
 }
 
 function Header({ place }: { place: string }): ReactNode {
-  const { data } = useRead<Status>("status");
+  const { data } = useRead<StatusAnswer>("status");
   const status = data?.value;
   const waits = status ? status.answers.length + status.asked.length + (status.more.answers ?? 0) : 0;
   useEffect(() => {
@@ -147,7 +147,7 @@ function Header({ place }: { place: string }): ReactNode {
 
 const isAt = (place: string, to: string): boolean => place === to || (to === "/board" && /^\/(task|review)\//.test(place));
 
-function atWork({ daemon, pid }: Status): string {
+function atWork({ daemon, pid }: StatusAnswer): string {
   if (daemon.state === "running") return t("at.work.next", { next: daemon.next });
   return pid ? t("at.work.pid", { pid }) : t("not.at.work");
 }

@@ -1,6 +1,7 @@
 /* This browser's notifications: whether they can be, and how they are switched on and off. Nothing is asked before it is pressed. */
 
 import { ask, order, Problem } from "./api/ask";
+import type { PushAnswer } from "./api/types";
 import { language } from "./look";
 
 const WORKER = "/sw.js";
@@ -42,7 +43,7 @@ export async function switchOn(key: string): Promise<boolean> {
   await old?.unsubscribe(); // perhaps with another home's key
   const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   const { endpoint, keys } = made.toJSON();
-  const { id } = await order<{ id: string }>("pushes", { endpoint, keys: { p256dh: keys?.p256dh, auth: keys?.auth }, language: language() });
+  const { id } = await order<PushAnswer>("pushes", { endpoint, keys: { p256dh: keys?.p256dh, auth: keys?.auth }, language: language() });
   localStorage.setItem(KEPT, id);
   return true;
 }

@@ -3,30 +3,16 @@
 import { type ReactNode, useState } from "react";
 import { Problem } from "../api/ask";
 import { readAgain, useRead } from "../api/reading";
+import type { BoardSession, Passkey, PasskeysAnswer } from "../api/types";
 import { say, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { moment } from "../words/figures";
 import { t } from "../words/words";
 import { addPasskey, deletePasskey, isAble } from "./passkeys";
 
-interface Passkey {
-  id: string;
-  site: string;
-  role: string;
-  name: string;
-  made: string;
-  used: string;
-}
-
-interface Facts {
-  passkeys: Passkey[];
-  is_here: boolean; // whether one can be added at this address
-  at: string; // at which one, if not
-}
-
 export function Passkeys(): ReactNode {
-  const { data, error } = useRead<Facts>("passkeys");
-  const mine = useRead<{ passkey: string }>("session").data?.value.passkey;
+  const { data, error } = useRead<PasskeysAnswer>("passkeys");
+  const mine = useRead<BoardSession>("session").data?.value.passkey;
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   const { passkeys, is_here, at } = data.value;
   return (

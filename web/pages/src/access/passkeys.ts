@@ -1,12 +1,8 @@
 /* Passkeys: what the browser's own authenticator signs, asked for by the board. Loaded when somebody presses for one. */
 
 import { ask, begin, order, Problem } from "../api/ask";
+import type { ChallengeAnswer, OfferAnswer } from "../api/types";
 import { t } from "../words/words";
-
-interface Asked<T> {
-  ticket: string;
-  options: T;
-}
 
 /** Of what a browser answers what the board reads, in base64url. `signature`: of a passkey that signs in. */
 interface Signed {
@@ -18,7 +14,7 @@ interface Signed {
 export const isAble = (): boolean => "PublicKeyCredential" in window && "parseCreationOptionsFromJSON" in PublicKeyCredential;
 
 export async function signInByPasskey(): Promise<void> {
-  const { ticket, options } = await order<Asked<PublicKeyCredentialRequestOptionsJSON>>("session/challenge", {});
+  const { ticket, options } = await order<ChallengeAnswer>("session/challenge", {});
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   const { id, response } = await answered(navigator.credentials.get({ publicKey }));
   const said = { credential: id, client: response.clientDataJSON, authenticator: response.authenticatorData, signature: response.signature };
@@ -26,7 +22,7 @@ export async function signInByPasskey(): Promise<void> {
 }
 
 export async function addPasskey(name: string): Promise<void> {
-  const { ticket, options } = await order<Asked<PublicKeyCredentialCreationOptionsJSON>>("session/offer", { name });
+  const { ticket, options } = await order<OfferAnswer>("session/offer", { name });
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
   const { response } = await answered(navigator.credentials.create({ publicKey }));
   await order("passkeys", { ticket, name, client: response.clientDataJSON, authenticator: response.authenticatorData });

@@ -1,6 +1,8 @@
 /* Asking the board. On its own machine the key lies in this page's storage, which no other port can read: there is no cookie.
    Over TLS it is a cookie that no page can read, and here stands only that there is one. */
 
+import type { TokenAnswer } from "./types";
+
 const KEPT = "cookie";
 const KEY = "sisimpur.key";
 export const API = "/api/v1/";
@@ -53,7 +55,7 @@ export const signIn = (code: string): Promise<void> => begin("session", { code }
 /** Begin a session by what signs in at `path`. Its token is empty over TLS, where it is a cookie. */
 export async function begin(path: string, body: unknown): Promise<void> {
   const looks = Object.entries(localStorage).filter(([name]) => name.startsWith("sisimpur."));
-  const { token } = await order<{ token: string }>(path, body);
+  const { token } = await order<TokenAnswer>(path, body);
   for (const [name, value] of looks) localStorage.setItem(name, value); // on this machine the answer has emptied it
   begun(token || KEPT);
 }

@@ -2,7 +2,7 @@
 
 import { memo, type ReactNode, useEffect, useState } from "react";
 import { useRead } from "../api/reading";
-import type { DiffPage } from "../api/types";
+import type { DiffAnswer, EvidenceAnswer } from "../api/types";
 import { choose, useChoice, useIsWide } from "../look";
 import { Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
@@ -14,13 +14,11 @@ import { Rows, useGrowing } from "./Rows";
 const FILES_AT_ONCE = 2;
 const WIDE = 900; // pixels
 
-type Uncovered = Record<string, number[]>;
-
 /** Read page after page, when they are asked for; what was read stays. */
-export function useFiles(id: string): { files: ChangedFile[]; commit: string; next: number | null; more: () => void; page: ReturnType<typeof useRead<DiffPage>> } {
+export function useFiles(id: string): { files: ChangedFile[]; commit: string; next: number | null; more: () => void; page: ReturnType<typeof useRead<DiffAnswer>> } {
   const [begin, setBegin] = useState(0);
   const [read, setRead] = useState<Read>({ pages: [], parsed: NOTHING });
-  const page = useRead<DiffPage>(`tasks/${encodeURIComponent(id)}/diff?begin=${begin}`);
+  const page = useRead<DiffAnswer>(`tasks/${encodeURIComponent(id)}/diff?begin=${begin}`);
   const now = page.data?.value;
   useEffect(() => {
     if (!now) return;
@@ -33,12 +31,12 @@ export function useFiles(id: string): { files: ChangedFile[]; commit: string; ne
 }
 
 interface Read {
-  pages: DiffPage[];
+  pages: DiffAnswer[];
   parsed: Parsed;
 }
 
 /** Only what is new is parsed; a page of another commit, or one that was read before, begins anew. */
-function withPage({ pages, parsed }: Read, now: DiffPage): Read {
+function withPage({ pages, parsed }: Read, now: DiffAnswer): Read {
   if (pages[0]?.commit === now.commit && pages.every((one) => one.begin < now.begin)) return { pages: [...pages, now], parsed: readOn(parsed, now.lines) };
   const kept = pages[0]?.commit === now.commit ? [...pages.filter((one) => one.begin < now.begin), now] : [now];
   return { pages: kept, parsed: kept.reduce((sum, one) => readOn(sum, one.lines), NOTHING) };
@@ -52,7 +50,7 @@ export const told = (files: readonly ChangedFile[]): string =>
   });
 
 /** `task`: whose coder reads what is said about lines; empty: nobody would. */
-export function Diff({ found, uncovered, task }: { found: ReturnType<typeof useFiles>; uncovered: Uncovered; task: string }): ReactNode {
+export function Diff({ found, uncovered, task }: { found: ReturnType<typeof useFiles>; uncovered: EvidenceAnswer["uncovered"]; task: string }): ReactNode {
   const isWide = useIsWide(WIDE);
   const chosen = useChoice("diff");
   const wraps = useChoice("wrap") === "on";

@@ -3,7 +3,8 @@
 import { type DragEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { useRead } from "../api/reading";
-import { type Goal, STATES, type Status, type TaskPage, type TaskRow, type TaskState } from "../api/types";
+import { STATES, type TaskState } from "../api/states";
+import type { PlacedGoalAnswer, StatusAnswer, TaskPageAnswer, TaskRowAnswer } from "../api/types";
 import { useIsWide } from "../look";
 import { Decide, type Ruling, rulings, wordOf } from "../parts/Decide";
 import { say, Tag, Trouble, Waiting } from "../parts/parts";
@@ -23,21 +24,21 @@ const MOVES: Partial<Record<TaskState, Partial<Record<TaskState, Ruling>>>> = {
 };
 
 interface Move {
-  task: TaskRow;
+  task: TaskRowAnswer;
   ruling: Ruling;
 }
 
 export default function Board(): ReactNode {
   const isWide = useIsWide(WIDE);
   const [query, setQuery] = useSearchParams();
-  const status = useRead<Status>("status");
-  const goals = useRead<Goal[]>("goals");
+  const status = useRead<StatusAnswer>("status");
+  const goals = useRead<PlacedGoalAnswer[]>("goals");
   const [move, setMove] = useState<Move | null>(null);
-  const dragged = useRef<TaskRow | null>(null);
+  const dragged = useRef<TaskRowAnswer | null>(null);
   const shown = STATES.find((one) => one === query.get("state")) ?? "in_review";
   const goal = query.get("goal") ?? "";
   const facts = status.data?.value;
-  const drag = useCallback((task: TaskRow) => void (dragged.current = task), []);
+  const drag = useCallback((task: TaskRowAnswer) => void (dragged.current = task), []);
 
   function drop(to: TaskState): void {
     const task = dragged.current;
@@ -92,7 +93,7 @@ interface Columned {
   count: number | undefined;
   isWide: boolean;
   move: (move: Move) => void;
-  drag: (task: TaskRow) => void;
+  drag: (task: TaskRowAnswer) => void;
   drop: (to: TaskState) => void;
 }
 
@@ -134,7 +135,7 @@ interface Carded extends Omit<Columned, "count" | "drop"> {
 
 /** A page of them. It is drawn anew if something of it changed, and not because a page comes behind it. */
 const Cards = memo(function Cards({ state, goal, cursor, isWide, move, drag, more }: Carded): ReactNode {
-  const { data, error } = useRead<TaskPage>(`tasks?limit=${ROWS}&state=${state}&goal=${encodeURIComponent(goal)}&cursor=${encodeURIComponent(cursor)}`);
+  const { data, error } = useRead<TaskPageAnswer>(`tasks?limit=${ROWS}&state=${state}&goal=${encodeURIComponent(goal)}&cursor=${encodeURIComponent(cursor)}`);
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   const { tasks, next } = data.value;
   return (
@@ -152,7 +153,7 @@ const Cards = memo(function Cards({ state, goal, cursor, isWide, move, drag, mor
   );
 });
 
-function Card({ one, isWide, move, drag }: { one: TaskRow } & Pick<Carded, "isWide" | "move" | "drag">): ReactNode {
+function Card({ one, isWide, move, drag }: { one: TaskRowAnswer } & Pick<Carded, "isWide" | "move" | "drag">): ReactNode {
   const id = encodeURIComponent(one.id);
   const moves = useWho().decides ? rulings(one.state, false) : [];
   const note = one.note.replace(WAITS, "");

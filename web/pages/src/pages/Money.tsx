@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { useRead } from "../api/reading";
-import type { MoneyDay, Status, TaskPage } from "../api/types";
+import type { MoneyDayAnswer, StatusAnswer, TaskPageAnswer } from "../api/types";
 import { DayBars } from "../parts/DayBars";
 import { MoneyBar } from "../parts/MoneyBar";
 import { useOrder } from "../parts/ordering";
@@ -18,9 +18,9 @@ const GROUPS = ["by_agent", "by_model", "by_task"] as const;
 const MOST = 20;
 
 export default function Money(): ReactNode {
-  const money = useRead<MoneyDay[]>("money");
-  const status = useRead<Status>("status");
-  const tasks = useRead<TaskPage>("tasks?limit=200");
+  const money = useRead<MoneyDayAnswer[]>("money");
+  const status = useRead<StatusAnswer>("status");
+  const tasks = useRead<TaskPageAnswer>("tasks?limit=200");
   const titles = new Map(tasks.data?.value.tasks.map((one) => [one.id, one.title]));
   if (!money.data) return money.error ? <Trouble problem={money.error} /> : <Waiting />;
   const days = money.data.value.slice(-DAYS);
@@ -74,7 +74,7 @@ export default function Money(): ReactNode {
 }
 
 /** What was used by each of them, in all the days that are shown. */
-function Shares({ group, days, titles }: { group: (typeof GROUPS)[number]; days: readonly MoneyDay[]; titles: Map<string, string> }): ReactNode {
+function Shares({ group, days, titles }: { group: (typeof GROUPS)[number]; days: readonly MoneyDayAnswer[]; titles: Map<string, string> }): ReactNode {
   const sums = new Map<string, { calls: number; used: number }>();
   for (const one of days)
     for (const [name, share] of Object.entries(one[group])) {
@@ -116,7 +116,7 @@ function Shares({ group, days, titles }: { group: (typeof GROUPS)[number]; days:
   );
 }
 
-function Lost({ days }: { days: readonly MoneyDay[] }): ReactNode {
+function Lost({ days }: { days: readonly MoneyDayAnswer[] }): ReactNode {
   const calls = days.flatMap((one) => one.lost_calls);
   if (!calls.length) return null;
   return (

@@ -1,25 +1,17 @@
 /* Whether this browser is notified of what waits, and which others are. Nothing is asked of it before it is pressed. */
 
 import { type ReactNode, useEffect, useState } from "react";
-import { ask, Problem } from "../api/ask";
+import { order, Problem } from "../api/ask";
 import { readAgain, useRead } from "../api/reading";
+import type { PushesAnswer, PushTestAnswer } from "../api/types";
 import { Part, say, Tag, Trouble } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { here, switchOff, switchOn, whyNot } from "../phone";
 import { moment } from "../words/figures";
 import { t } from "../words/words";
 
-interface Push {
-  id: string;
-  service: string;
-  made: string;
-  told: string;
-  why: string;
-  mine: boolean;
-}
-
 export function Phone(): ReactNode {
-  const { data, error } = useRead<{ key: string; pushes: Push[] }>("pushes");
+  const { data, error } = useRead<PushesAnswer>("pushes");
   const [busy, setBusy] = useState(false);
   const [mine, setMine] = useState("");
   const facts = data?.value;
@@ -39,9 +31,8 @@ export function Phone(): ReactNode {
   };
   const begin = async (): Promise<void> => say(t((await switchOn(facts.key)) ? "phone.done" : "phone.blocked"));
   const test = async (id: string): Promise<void> => {
-    const answer = await ask(`pushes/${id}/test`, { method: "POST" });
-    const told = (await answer.json()) as { taken?: boolean; says?: string; title?: string };
-    say(t(told.taken ? "phone.taken" : "phone.not", { why: told.says ?? told.title ?? "" }), !told.taken);
+    const { taken, says } = await order<PushTestAnswer>(`pushes/${id}/test`, {});
+    say(t(taken ? "phone.taken" : "phone.not", { why: says }), !taken);
   };
   const why = whyNot();
   return (

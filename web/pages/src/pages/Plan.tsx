@@ -3,6 +3,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { useRead } from "../api/reading";
+import type { PlanReviewAnswer, WaitingTaskAnswer } from "../api/types";
 import { useOrder } from "../parts/ordering";
 import { Part, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
@@ -10,26 +11,10 @@ import { useWho } from "../parts/who";
 import { count, day, dollars, moment } from "../words/figures";
 import { t, tOr } from "../words/words";
 
-interface Planned {
-  id: string;
-  title: string;
-  text: string;
-  priority: string;
-  files: string[];
-  after: string[];
-  why: string;
-}
-
-interface Waits {
-  mark: string;
-  days: { day: string; forecast: string | null; planned: number; tasks: Planned[] }[];
-  until: string;
-}
-
 type Answer = "approve" | "drop";
 
 export default function Plan(): ReactNode {
-  const { data, error } = useRead<Waits>("plan/review");
+  const { data, error } = useRead<PlanReviewAnswer>("plan/review");
   const { decides } = useWho();
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   const { days, mark, until } = data.value;
@@ -51,7 +36,7 @@ export default function Plan(): ReactNode {
   );
 }
 
-function Task({ one }: { one: Planned }): ReactNode {
+function Task({ one }: { one: WaitingTaskAnswer }): ReactNode {
   return (
     <article className="item waits" data-row tabIndex={-1}>
       <p className="title" dir="auto">

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import { Link, useSearchParams } from "wouter";
 import { useRead } from "../api/reading";
-import type { Evidence, Review as Facts, TaskFacts, Verdict } from "../api/types";
+import type { EvidenceAnswer, ReviewAnswer, TaskAnswer } from "../api/types";
 import { Diff, told, useFiles } from "../diff/Diff";
 import { Actions, type Ruling, takesComments } from "../parts/Decide";
 import { Lines, LinesPart, Part, Standing, Tag, Trouble, Waiting } from "../parts/parts";
@@ -15,14 +15,14 @@ import { t, type Word } from "../words/words";
 export default function Review({ id }: { id: string }): ReactNode {
   const { decides } = useWho();
   const [query] = useSearchParams();
-  const review = useRead<Facts>(`tasks/${encodeURIComponent(id)}/review`);
-  const task = useRead<TaskFacts>(`tasks/${encodeURIComponent(id)}`);
+  const review = useRead<ReviewAnswer>(`tasks/${encodeURIComponent(id)}/review`);
+  const task = useRead<TaskAnswer>(`tasks/${encodeURIComponent(id)}`);
   const found = useFiles(id);
   const problem = review.error ?? task.error;
   if (!review.data || !task.data) return problem ? <Trouble problem={problem} /> : <Waiting />;
   const seen = review.data.value;
   const facts = task.data.value;
-  const { evidence, verdict } = seen;
+  const evidence = "passed" in seen.evidence ? seen.evidence : null;
   const named = query.get("commit");
   const files = found.files.length ? told(found.files) : "";
   return (
@@ -32,7 +32,7 @@ export default function Review({ id }: { id: string }): ReactNode {
         <Plain text={facts.title || id} />
       </h1>
       <p className="soft">
-        {[t(`state.${seen.state}`), files, facts.cost.spent ? t("cost.so.far", { amount: dollars(facts.cost.spent) }) : "", seen.commit && t("commit", { commit: seen.commit.slice(0, 8) })].filter(Boolean).join(" · ")}{" "}
+        {[t(`state.${seen.state}`), files, "spent" in facts.cost ? t("cost.so.far", { amount: dollars(facts.cost.spent) }) : "", seen.commit && t("commit", { commit: seen.commit.slice(0, 8) })].filter(Boolean).join(" · ")}{" "}
         <Link href={`/task/${encodeURIComponent(id)}`}>{t("all.of.it")}</Link>
       </p>
       {named && !seen.commit.startsWith(named) && <div className="notice bad">{t("link.moved.on", { then: named.slice(0, 8), now: seen.commit.slice(0, 8) })}</div>}
@@ -46,12 +46,12 @@ export default function Review({ id }: { id: string }): ReactNode {
       ) : (
         <Lines of={seen.told.filter((one) => one.startsWith("you have approved"))} />
       )}
-      <LinesPart title="not.seen" of={evidence.not_seen} />
-      <Judged of={verdict} />
-      <Shown of={evidence} />
+      <LinesPart title="not.seen" of={evidence?.not_seen} />
+      <Judged of={seen.verdict} />
+      <Part title={t("evidence")}>{evidence ? <Shown of={evidence} /> : <Standing word={seen.evidence.standing} />}</Part>
       {seen.commit ? (
         <Part title={t("the.change")}>
-          <Diff found={found} uncovered={evidence.uncovered ?? {}} task={decides && takesComments(seen.state) ? id : ""} />
+          <Diff found={found} uncovered={evidence?.uncovered ?? {}} task={decides && takesComments(seen.state) ? id : ""} />
         </Part>
       ) : (
         <p>{t("nothing.tested")}</p>
@@ -61,13 +61,13 @@ export default function Review({ id }: { id: string }): ReactNode {
   );
 }
 
-function Judged({ of }: { of: Verdict }): ReactNode {
+function Judged({ of }: { of: ReviewAnswer["verdict"] }): ReactNode {
   return (
     <Part title={t("verdict")}>
       <p>
-        <Standing word={of.standing} /> {of.standing === "of another commit" && of.commit ? <span className="soft">{of.commit.slice(0, 8)}</span> : null}
+        <Standing word={of.standing} /> {of.standing === "of another commit" && <span className="soft">{of.commit.slice(0, 8)}</span>}
       </p>
-      {of.word && (
+      {"word" in of && of.word && (
         <p dir="auto">
           <Plain text={of.word} />
         </p>
@@ -103,32 +103,31 @@ interface Told {
 }
 
 /** What is known of each test that matters here: the worst first. */
-function byTest(of: Evidence): Told[] {
-  const compared = of.compared;
+function byTest(of: EvidenceAnswer): Told[] {
   const few = (name: "mended" | "still" | "left"): Pick<Told, "tests" | "more"> => {
-    const found = compared?.[name];
-    return { tests: found?.names ?? [], more: (found?.count ?? 0) - (found?.names.length ?? 0) };
+    const { names, count } = of.compared[name];
+    return { tests: names, more: count - names.length };
   };
   const proving = new Set(of.proving);
   const all: Told[] = [
     { ...few("still"), word: "test.still", tone: "bad" },
     { ...few("left"), word: "test.left", tone: "wait" },
-    { tests: of.flaky ?? [], word: "test.flaky", tone: "wait" },
-    { tests: of.proving ?? [], word: "test.proving", tone: "good" },
+    { tests: of.flaky, word: "test.flaky", tone: "wait" },
+    { tests: of.proving, word: "test.proving", tone: "good" },
     { ...few("mended"), word: "test.mended", tone: "good" },
-    { tests: (of.new_tests ?? []).filter((one) => !proving.has(one)), word: "test.new", tone: "" },
+    { tests: of.new_tests.filter((one) => !proving.has(one)), word: "test.new", tone: "" },
   ];
   return all.filter((one) => one.tests.length);
 }
 
-function Shown({ of }: { of: Evidence }): ReactNode {
+function Shown({ of }: { of: EvidenceAnswer }): ReactNode {
   return (
-    <Part title={t("evidence")}>
+    <>
       <p>
-        <Standing word={of.standing} /> {of.summary && <Plain text={of.summary} />}
+        <Standing word={of.standing} /> <Plain text={of.summary} />
       </p>
-      <Lines of={of.problems?.map((one) => one.text)} />
-      {of.failures?.map((one) => (
+      <Lines of={of.problems.map((one) => one.text)} />
+      {of.failures.map((one) => (
         <details key={one.test} className="failure">
           <summary data-row>
             <Tag tone="bad">{t("test.failed")}</Tag> <Plain text={one.test} />
@@ -151,17 +150,17 @@ function Shown({ of }: { of: Evidence }): ReactNode {
           {one.more ? <p className="soft">{t("and.more", { count: one.more })}</p> : null}
         </div>
       ))}
-      {of.covered != null && (
+      {of.covered !== null && (
         <p>
           {t("covered", { now: share(of.covered / 100) })}
-          {of.covered_before != null && of.covered_before !== of.covered && ` ${t("covered.before", { before: share(of.covered_before / 100) })}`}
+          {of.covered_before !== null && of.covered_before !== of.covered && ` ${t("covered.before", { before: share(of.covered_before / 100) })}`}
         </p>
       )}
-      <Lines of={of.tools?.flatMap((one) => [`${one.name}: ${one.end}`, ...one.new])} soft />
+      <Lines of={of.tools.flatMap((one) => [`${one.name}: ${one.end}`, ...one.new])} soft />
       <details>
         <summary>{t("evidence.lines")}</summary>
         <Lines of={of.shown_by} />
       </details>
-    </Part>
+    </>
   );
 }

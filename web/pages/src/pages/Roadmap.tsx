@@ -2,14 +2,14 @@
 
 import { type DragEvent, type ReactNode, useRef, useState } from "react";
 import { useRead } from "../api/reading";
-import type { Goal, Roadmap as Facts } from "../api/types";
+import type { FileAnswer, RoadmapAnswer, RoadmapGoalAnswer } from "../api/types";
 import { useIsWide } from "../look";
 import { useOrder } from "../parts/ordering";
 import { LinesPart, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { useWho } from "../parts/who";
 import { day, dollars } from "../words/figures";
-import { t, tOr } from "../words/words";
+import { t } from "../words/words";
 
 const LATER = "later";
 const AHEAD = 8; // weeks that can be chosen
@@ -17,9 +17,9 @@ const AHEAD = 8; // weeks that can be chosen
 type Move = (goal: string, place: string) => void;
 
 export default function Roadmap(): ReactNode {
-  const { data, error } = useRead<Facts>("roadmap");
+  const { data, error } = useRead<RoadmapAnswer>("roadmap");
   const { owns } = useWho();
-  const file = useRead<{ digest: string; is_whole: boolean }>("roadmap/file", owns);
+  const file = useRead<FileAnswer>("roadmap/file", owns);
   const digest = owns && file.data?.value.is_whole ? file.data.value.digest : "";
   const { busy, send } = useOrder(`roadmap ${digest}`);
   const dragged = useRef("");
@@ -30,7 +30,7 @@ export default function Roadmap(): ReactNode {
     if (digest && !busy && goal && here.get(goal) !== place) void send("roadmap/goals", { goal, place }, { "If-Match": `"${digest}"` }, "PUT");
   };
   const places = digest ? [...mondays(), LATER] : [];
-  const goals = (place: string, of: readonly Goal[]): ReactNode => of.map((goal) => <GoalCard key={goal.id} goal={goal} places={goal.done ? [] : places.filter((one) => one !== place)} move={move} drag={() => (dragged.current = goal.id)} />);
+  const goals = (place: string, of: readonly RoadmapGoalAnswer[]): ReactNode => of.map((goal) => <GoalCard key={goal.id} goal={goal} places={goal.done ? [] : places.filter((one) => one !== place)} move={move} drag={() => (dragged.current = goal.id)} />);
   const drop = (place: string) => (): void => {
     if (places.includes(place)) move(dragged.current, place);
     dragged.current = "";
@@ -105,10 +105,10 @@ function Place({ title, drop, children }: { title: string; drop: () => void; chi
   );
 }
 
-function GoalCard({ goal, places, move, drag }: { goal: Goal; places: string[]; move: Move; drag: () => void }): ReactNode {
+function GoalCard({ goal, places, move, drag }: { goal: RoadmapGoalAnswer; places: string[]; move: Move; drag: () => void }): ReactNode {
   const isWide = useIsWide(900);
   const all = goal.to_come === null ? null : goal.merged + goal.open + goal.to_come;
-  const facts = [tOr("priority", goal.priority), t("tasks.of.goal", { merged: goal.merged, open: goal.open, come: goal.to_come ?? t("unknown") }), goal.yours ? t("moved.by.you") : ""];
+  const facts = [t(`priority.${goal.priority}`), t("tasks.of.goal", { merged: goal.merged, open: goal.open, come: goal.to_come ?? t("unknown") }), goal.yours ? t("moved.by.you") : ""];
   return (
     <article className="item" data-row tabIndex={-1} draggable={isWide && places.length > 0} onDragStart={drag}>
       <p className="title" dir="auto">

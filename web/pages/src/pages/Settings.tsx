@@ -4,9 +4,10 @@ import { type ReactNode, useState } from "react";
 import { Passkeys } from "../access/Passkeys";
 import { choose, useChoice } from "../look";
 import { useRead } from "../api/reading";
+import type { SettingsAnswer } from "../api/types";
 import { Lines, Part, Tag, Trouble, Waiting } from "../parts/parts";
 import { Phone } from "./Phone";
-import { type File, SettingsFile } from "./SettingsFile";
+import { SettingsFile } from "./SettingsFile";
 import { t } from "../words/words";
 import { Opened } from "./Talk";
 
@@ -30,16 +31,9 @@ export default function Settings(): ReactNode {
   );
 }
 
-interface Facts {
-  target: string;
-  files: File[];
-  secrets: { name: string; is_set: boolean }[];
-  errors: unknown[];
-}
-
 /** The files of config/, each key with what it means and what it is. */
 function Configured(): ReactNode {
-  const { data, error } = useRead<Facts>("settings");
+  const { data, error } = useRead<SettingsAnswer>("settings");
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   const { files, secrets, errors } = data.value;
   return (
@@ -47,7 +41,7 @@ function Configured(): ReactNode {
       <p className="soft">{t("settings.where")}</p>
       {errors.length > 0 && (
         <div className="notice bad">
-          <Lines of={errors.map((one) => (typeof one === "string" ? one : JSON.stringify(one)))} />
+          <Lines of={errors} />
         </div>
       )}
       {files.map((one) => (

@@ -1,38 +1,16 @@
 /* One file of settings: each field with what it means and what it is; numbers, choices and short words can be changed. */
 
 import { type ReactNode, useEffect, useId, useState } from "react";
+import type { SettingAnswer, SettingForm, SettingsFileAnswer } from "../api/types";
 import { t } from "../words/words";
 import { useOrder } from "../parts/ordering";
 import { Lines } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { useWho } from "../parts/who";
 
-interface Form {
-  type: "boolean" | "integer" | "number" | "string";
-  enum?: string[];
-  examples?: string[];
-  format?: string;
-  optional?: boolean;
-}
-
-interface Field {
-  key: string;
-  meaning: string;
-  default: string;
-  form: Form | null;
-  grave: boolean;
-}
-
-export interface File {
-  file: string;
-  digest: string;
-  fields: Field[];
-  values: Record<string, unknown> | null;
-}
-
 type Drafts = Record<string, string>;
 
-export function SettingsFile({ of }: { of: File }): ReactNode {
+export function SettingsFile({ of }: { of: SettingsFileAnswer }): ReactNode {
   const [base, setBase] = useState(of); // what was changed from here
   const [drafts, setDrafts] = useState<Drafts>({});
   const [isAsked, setAsked] = useState(false);
@@ -104,7 +82,7 @@ export function SettingsFile({ of }: { of: File }): ReactNode {
 }
 
 interface Rowed {
-  field: Field;
+  field: SettingAnswer;
   value: unknown;
   draft: string | undefined;
   change: ((key: string, text: string) => void) | undefined;
@@ -160,7 +138,7 @@ function valueOf(values: Record<string, unknown> | null, key: string): unknown {
 const shown = (value: unknown): string => String(value ?? "").replace(/^(\d+\.\d{2}\d*?)0+$/, "$1");
 
 /** As the file takes it; what is no number goes as it was typed, so that the board says what is wanted. */
-function read({ type, optional }: Form, text: string): unknown {
+function read({ type, optional }: SettingForm, text: string): unknown {
   const plain = text.trim();
   if (type === "boolean") return plain === "true";
   if (optional && !plain) return null;

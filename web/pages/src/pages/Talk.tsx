@@ -2,6 +2,7 @@
 
 import { type ReactNode, useState } from "react";
 import { useRead } from "../api/reading";
+import type { CallAnswer, NothingAnswer, TalkAnswer, TraceAnswer } from "../api/types";
 import { Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { count, dollars, moment } from "../words/figures";
@@ -20,36 +21,13 @@ export function Opened({ title, children }: { title: string; children: () => Rea
 
 // --- talk ------------------------------------------------------------------------------------------------------
 
-interface Call {
-  number: number;
-  at: string;
-  agent: string;
-  attempt: number | null;
-  model: string;
-  state: string;
-  stop_reason: string;
-  note: string;
-  tokens_in: number;
-  tokens_out: number;
-  amount: string;
-  request: unknown;
-  answer: unknown;
-  left_out: number;
-  trouble: string;
-}
-
-interface TalkPage {
-  calls: Call[];
-  next: string | null;
-}
-
 export function Talk({ id }: { id: string }): ReactNode {
   const [pages, setPages] = useState([""]); // cursors
   return pages.map((cursor, at) => <Calls key={cursor} id={id} cursor={cursor} more={at === pages.length - 1 ? (next) => setPages([...pages, next]) : undefined} />);
 }
 
 function Calls({ id, cursor, more }: { id: string; cursor: string; more: ((next: string) => void) | undefined }): ReactNode {
-  const { data, error } = useRead<TalkPage>(`tasks/${encodeURIComponent(id)}/talk?cursor=${encodeURIComponent(cursor)}`);
+  const { data, error } = useRead<TalkAnswer>(`tasks/${encodeURIComponent(id)}/talk?cursor=${encodeURIComponent(cursor)}`);
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   const { calls, next } = data.value;
   return (
@@ -89,7 +67,7 @@ function Calls({ id, cursor, more }: { id: string; cursor: string; more: ((next:
 type Said = [who: string, text: string];
 
 /** Who said what, in order: system, user, tool, then the answer. */
-function spoken({ request, answer }: Call): Said[] {
+function spoken({ request, answer }: CallAnswer): Said[] {
   if (request === null || request === undefined) return parts("answer", answer);
   if (typeof request !== "object") return [["user", String(request)], ...parts("answer", answer)];
   const { system, messages } = request as { system?: unknown; messages?: { role?: string; content?: unknown }[] };
@@ -109,29 +87,18 @@ function parts(who: string, content: unknown): Said[] {
 
 // --- trace -----------------------------------------------------------------------------------------------------
 
-interface Node {
-  kind: string;
-  name: string;
-  at: string;
-  outcome: string;
-  text: string;
-  is_asked: boolean;
-  cost: { calls: number; tokens_in: number; tokens_out: number; amount: string };
-  parts: Node[];
-}
-
 export function Trace({ id }: { id: string }): ReactNode {
-  const { data, error } = useRead<Node | Record<string, never>>(`tasks/${encodeURIComponent(id)}/trace`);
+  const { data, error } = useRead<TraceAnswer | NothingAnswer>(`tasks/${encodeURIComponent(id)}/trace`);
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   if (!("kind" in data.value)) return <p className="soft">{t("trace.none")}</p>;
   return (
     <ol className="timeline">
-      <Branch of={data.value as Node} />
+      <Branch of={data.value} />
     </ol>
   );
 }
 
-function Branch({ of }: { of: Node }): ReactNode {
+function Branch({ of }: { of: TraceAnswer }): ReactNode {
   return (
     <li className={of.is_asked ? "asked" : undefined} dir="auto">
       <time dateTime={of.at}>{moment(of.at)}</time> <b>{tOr("trace", of.kind)}</b> <Plain text={[of.outcome, of.text || of.name].filter(Boolean).join(": ")} />

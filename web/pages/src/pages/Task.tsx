@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import { Link, useSearchParams } from "wouter";
 import { useRead } from "../api/reading";
-import type { Review, TaskFacts } from "../api/types";
+import type { ReviewAnswer, TaskAnswer } from "../api/types";
 import { Actions, type Ruling } from "../parts/Decide";
 import { LinesPart, Part, Standing, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
@@ -13,8 +13,8 @@ import { Opened, Talk, Trace } from "./Talk";
 
 export default function Task({ id }: { id: string }): ReactNode {
   const [query] = useSearchParams();
-  const task = useRead<TaskFacts>(`tasks/${encodeURIComponent(id)}`);
-  const review = useRead<Review>(`tasks/${encodeURIComponent(id)}/review`);
+  const task = useRead<TaskAnswer>(`tasks/${encodeURIComponent(id)}`);
+  const review = useRead<ReviewAnswer>(`tasks/${encodeURIComponent(id)}/review`);
   const problem = task.error ?? review.error;
   if (!task.data || !review.data) return problem ? <Trouble problem={problem} /> : <Waiting />;
   const facts = task.data.value;
@@ -56,11 +56,11 @@ export default function Task({ id }: { id: string }): ReactNode {
           <p className="soft">{t("attempts.none")}</p>
         )}
       </Part>
-      {facts.cost.spent && (
+      {"spent" in facts.cost && (
         <Part title={t("cost")}>
           <p>
             {t("money.is.spent", { amount: dollars(facts.cost.spent) })}
-            {facts.cost.lost && nano(facts.cost.lost) > 0 ? `, ${t("money.is.lost", { amount: dollars(facts.cost.lost) })}` : ""}
+            {nano(facts.cost.lost) > 0 ? `, ${t("money.is.lost", { amount: dollars(facts.cost.lost) })}` : ""}
           </p>
         </Part>
       )}
@@ -94,7 +94,7 @@ export default function Task({ id }: { id: string }): ReactNode {
         <ol className="timeline">
           {facts.history.toReversed().map((one, at) => (
             <li key={at} dir="auto">
-              <time dateTime={one.at}>{moment(one.at)}</time> {one.event} <span className="soft">→ {tOr("state", one.state)}</span> <Plain text={one.note} />
+              <time dateTime={one.at}>{moment(one.at)}</time> {one.event} <span className="soft">→ {t(`state.${one.state}`)}</span> <Plain text={one.note} />
             </li>
           ))}
         </ol>

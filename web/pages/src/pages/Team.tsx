@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { useRead } from "../api/reading";
-import type { Machine, Run, Status } from "../api/types";
+import type { AgentAnswer, AuditAnswer, DeploysAnswer, Lesson, ResearchAnswer, StatusAnswer } from "../api/types";
 import { useOrder } from "../parts/ordering";
 import { Lines, LinesPart, Part, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
@@ -13,7 +13,7 @@ import { t, tOr } from "../words/words";
 import { Opened } from "./Talk";
 
 export default function Team(): ReactNode {
-  const { data, error } = useRead<Status>("status");
+  const { data, error } = useRead<StatusAnswer>("status");
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   const facts = data.value;
   return (
@@ -32,11 +32,11 @@ export default function Team(): ReactNode {
   );
 }
 
-function Daemon({ of: { daemon, pid } }: { of: Status }): ReactNode {
+function Daemon({ of: { daemon, pid } }: { of: StatusAnswer }): ReactNode {
   return (
     <Part title={t("daemon")}>
       <p>
-        <Tag tone={daemon.state === "running" ? "good" : "wait"}>{tOr("daemon", pid && daemon.state !== "running" ? "other" : daemon.state)}</Tag>{" "}
+        <Tag tone={daemon.state === "running" ? "good" : "wait"}>{t(`daemon.${pid && daemon.state !== "running" ? "other" : daemon.state}`)}</Tag>{" "}
         {daemon.state === "running" ? `${t("since.short", { time: moment(daemon.since) })}; ${daemon.next}` : daemon.ended ? t("ended", { time: moment(daemon.ended) }) : ""} {daemon.state !== "running" && daemon.how && <Plain text={daemon.how} />}
       </p>
       <Lines of={daemon.waits_for.map((one) => t("runs.waits", { why: one.why || one.what }))} />
@@ -44,15 +44,8 @@ function Daemon({ of: { daemon, pid } }: { of: Status }): ReactNode {
   );
 }
 
-interface Agent {
-  role: string;
-  model: string;
-  runs: Run[];
-  last: { task: string; ended: string; result: string };
-}
-
 function Agents(): ReactNode {
-  const { data, error } = useRead<Agent[]>("agents");
+  const { data, error } = useRead<AgentAnswer[]>("agents");
   return (
     <Part title={t("agents")}>
       {error && <Trouble problem={error} />}
@@ -85,17 +78,10 @@ function Agents(): ReactNode {
 
 // --- what is live ----------------------------------------------------------------------------------------------
 
-interface Deploys {
-  places: { place: "staging" | "production"; commit: string; subject: string; task: string; since: string; stuck: string }[];
-  paused: { since: string; why: string } | null;
-  held: { text: string; command: string }[];
-  deploys: { number: number; place: string; subject: string; commit: string; stage: string; why: string; begun: string; ended: string }[];
-}
-
 const DEPLOYS = 10;
 
 function Places(): ReactNode {
-  const { data, error } = useRead<Deploys>("deploys");
+  const { data, error } = useRead<DeploysAnswer>("deploys");
   const facts = data?.value;
   const pausing = useOrder(`pause ${facts?.paused?.since ?? ""}`);
   const [asked, setAsked] = useState("");
@@ -117,7 +103,7 @@ function Places(): ReactNode {
       {facts?.places.map((one) => (
         <article key={one.place} className={`item ${one.stuck ? "failed" : ""}`} data-row tabIndex={-1}>
           <p dir="auto">
-            <b>{tOr("place", one.place)}</b> {one.commit ? <Plain text={one.subject || one.commit.slice(0, 8)} /> : t("place.nothing")} {one.since && <span className="soft">{t("since.short", { time: moment(one.since) })}</span>}
+            <b>{t(`place.${one.place}`)}</b> {one.commit ? <Plain text={one.subject || one.commit.slice(0, 8)} /> : t("place.nothing")} {one.since && <span className="soft">{t("since.short", { time: moment(one.since) })}</span>}
           </p>
           {one.stuck && (
             <p className="tag bad">
@@ -158,7 +144,7 @@ function Places(): ReactNode {
         <ol className="timeline">
           {facts.deploys.slice(0, DEPLOYS).map((one) => (
             <li key={one.number} dir="auto">
-              <time>{moment(one.ended || one.begun)}</time> {tOr("place", one.place)}: {one.stage} <Plain text={one.subject || one.commit.slice(0, 8)} />
+              <time>{moment(one.ended || one.begun)}</time> {t(`place.${one.place}`)}: {one.stage} <Plain text={one.subject || one.commit.slice(0, 8)} />
               {one.why && (
                 <p className="soft note">
                   <Plain text={one.why} />
@@ -174,32 +160,24 @@ function Places(): ReactNode {
 
 // --- the machine -----------------------------------------------------------------------------------------------
 
-function MachinePart({ of }: { of: Machine }): ReactNode {
-  const shares = (["memory", "disk", "inodes"] as const).filter((one) => of[one] != null);
+function MachinePart({ of }: { of: StatusAnswer["machine"] }): ReactNode {
+  if (!("load" in of)) return null;
   return (
     <Part title={t("machine")}>
-      {shares.map((one) => (
+      {(["memory", "disk", "inodes"] as const).map((one) => (
         <p key={one}>
-          {t(`machine.${one}`, { share: share(of[one] ?? 0) })}
+          {t(`machine.${one}`, { share: share(of[one]) })}
           <svg className="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-            <rect width={100 * (of[one] ?? 0)} height="4" />
+            <rect width={100 * of[one]} height="4" />
           </svg>
         </p>
       ))}
-      <p className="soft">{of.load != null && t("machine.load", { load: of.load.toFixed(1), processors: of.processors ?? "?", boxes: of.boxes ?? 0 })}</p>
+      <p className="soft">{t("machine.load", { load: of.load.toFixed(1), processors: of.processors, boxes: of.boxes })}</p>
     </Part>
   );
 }
 
 // --- what it knows, and who ordered what -----------------------------------------------------------------------
-
-interface Lesson {
-  number: number;
-  agent: string;
-  text: string;
-  used: number;
-  passed: number;
-}
 
 function Memory(): ReactNode {
   const { data, error } = useRead<Lesson[]>("memory");
@@ -216,19 +194,8 @@ function Memory(): ReactNode {
   );
 }
 
-interface Looked {
-  id: string;
-  question: string;
-  asked: string;
-  answered: string;
-  recommendation: string;
-  claims: number;
-  cost: string;
-  problem: string;
-}
-
 function Research(): ReactNode {
-  const { data, error } = useRead<Looked[]>("research");
+  const { data, error } = useRead<ResearchAnswer[]>("research");
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   if (!data.value.length) return <p className="soft">{t("none")}</p>;
   return data.value.map((one) => (
@@ -244,19 +211,9 @@ function Research(): ReactNode {
   ));
 }
 
-interface Row {
-  seq: number;
-  at: string;
-  actor: string;
-  via: string;
-  kind: string;
-  subject: string;
-  detail: Record<string, unknown>;
-}
-
 function Audit(): ReactNode {
   const [cursor, setCursor] = useState("");
-  const { data, error } = useRead<{ rows: Row[]; next: string | null }>(`audit?limit=100&cursor=${encodeURIComponent(cursor)}`);
+  const { data, error } = useRead<AuditAnswer>(`audit?limit=100&cursor=${encodeURIComponent(cursor)}`);
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   return (
     <>

@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { useRead } from "../api/reading";
-import type { Amounts, Asked, PendingAnswer, Run, Status, TaskPage } from "../api/types";
+import type { AskedAnswer, CappedAnswer, PendingAnswer, RunAnswer, StatusAnswer, TaskPageAnswer } from "../api/types";
 import { MoneyBar } from "../parts/MoneyBar";
 import { useOrder } from "../parts/ordering";
 import { Lines, LinesPart, Part, Tag, Trouble, Waiting } from "../parts/parts";
@@ -13,9 +13,9 @@ import { lasting } from "../words/figures";
 import { t, tOr } from "../words/words";
 
 export function Today(): ReactNode {
-  const status = useRead<Status>("status");
+  const status = useRead<StatusAnswer>("status");
   const facts = status.data?.value;
-  const done = useRead<TaskPage>("tasks?state=completed&limit=5", Boolean(facts)); // what waits comes first
+  const done = useRead<TaskPageAnswer>("tasks?state=completed&limit=5", Boolean(facts)); // what waits comes first
   const trouble = status.error && <Trouble problem={status.error} />;
   if (!facts) return trouble ?? <Waiting />;
   const asked = byGoal(facts.asked);
@@ -62,7 +62,7 @@ export function Today(): ReactNode {
 /** Without the task's id before its title: whoever needs it sees it on the task's page. */
 const named = (lines: readonly string[]): string[] => lines.map((one) => one.replace(/^\S+ {2}/, ""));
 
-function quiet({ daemon }: Status): string {
+function quiet({ daemon }: StatusAnswer): string {
   const first = daemon.waits_for[0];
   return first ? t("runs.waits", { why: first.why || first.what }) : t("runs.none");
 }
@@ -153,7 +153,7 @@ function Typed({ commands }: { commands: string[] }): ReactNode {
 }
 
 /** One answer is to all that is asked about a goal. */
-function byGoal(asked: readonly Asked[]): { goal: string; texts: string[] }[] {
+function byGoal(asked: readonly AskedAnswer[]): { goal: string; texts: string[] }[] {
   const found = new Map<string, string[]>();
   for (const one of asked) found.set(one.goal, [...(found.get(one.goal) ?? []), one.text]);
   return [...found].map(([goal, texts]) => ({ goal, texts }));
@@ -210,7 +210,7 @@ function Question({ goal, texts }: { goal: string; texts: string[] }): ReactNode
 
 // --- what runs, and money --------------------------------------------------------------------------------------
 
-function Runs({ of }: { of: readonly Run[] }): ReactNode {
+function Runs({ of }: { of: readonly RunAnswer[] }): ReactNode {
   return (
     <ul>
       {of.map((one) => (
@@ -229,7 +229,7 @@ function Runs({ of }: { of: readonly Run[] }): ReactNode {
   );
 }
 
-function MoneyToday({ today, month }: { today: Amounts; month: Amounts }): ReactNode {
+function MoneyToday({ today, month }: { today: CappedAnswer; month: CappedAnswer }): ReactNode {
   return (
     <Part title={t("today.money")}>
       <MoneyBar label={t("money.today")} of={today} />

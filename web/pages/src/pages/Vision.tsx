@@ -3,41 +3,18 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { order, Problem } from "../api/ask";
 import { useRead } from "../api/reading";
+import type { FileAnswer, Remark, VisionAnswer, VisionPreviewAnswer } from "../api/types";
 import { useOrder } from "../parts/ordering";
 import { Part, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { useWho } from "../parts/who";
-import { t, tOr } from "../words/words";
+import { t } from "../words/words";
 
 const PAUSE = 600; // ms after the last letter
 const MOST = 20;
 
-interface Line {
-  line: number;
-  text: string;
-}
-
-interface Preview {
-  goals?: { id: string; title: string; priority: string; change: string }[];
-  removed?: (Line & { id: string })[];
-  guards?: { note: string; patterns: string[] }[];
-  lost_guards?: string[];
-  wishes?: Line[];
-  ideas?: Line[];
-  questions?: { goal: string; text: string }[];
-  model_asked?: Line[];
-  warnings?: Line[];
-}
-
-interface Facts extends Preview {
-  text: string;
-  digest: string;
-  is_whole?: boolean;
-  problem?: string;
-}
-
 export default function Vision(): ReactNode {
-  const { data, error } = useRead<Facts>("vision");
+  const { data, error } = useRead<VisionAnswer | FileAnswer>("vision");
   if (!data) return error ? <Trouble problem={error} /> : <Waiting />;
   return (
     <>
@@ -47,14 +24,15 @@ export default function Vision(): ReactNode {
   );
 }
 
-function Editor({ facts }: { facts: Facts }): ReactNode {
+function Editor({ facts }: { facts: VisionAnswer | FileAnswer }): ReactNode {
   const [base, setBase] = useState({ text: facts.text, digest: facts.digest }); // what was changed from here
   const [text, setText] = useState(facts.text);
   const { busy, send } = useOrder(`vision ${base.digest}`);
   const { owns } = useWho();
   const isChanged = text !== base.text;
   const isOld = facts.digest !== base.digest;
-  const [read, problem] = usePreview(text, isChanged, facts);
+  const [found, problem] = usePreview(text, isChanged);
+  const read = found ?? ("goals" in facts ? facts : null);
   const start = (): void => {
     setBase({ text: facts.text, digest: facts.digest });
     setText(facts.text);
@@ -75,9 +53,9 @@ function Editor({ facts }: { facts: Facts }): ReactNode {
       >
         <label>
           {t("vision.text")}
-          <textarea className="page" dir="auto" spellCheck={false} rows={22} readOnly={facts.is_whole === false || !owns} value={text} onChange={(event) => setText(event.target.value)} />
+          <textarea className="page" dir="auto" spellCheck={false} rows={22} readOnly={!facts.is_whole || !owns} value={text} onChange={(event) => setText(event.target.value)} />
         </label>
-        {facts.is_whole === false && <p className="tag wait">{t("vision.key")}</p>}
+        {!facts.is_whole && <p className="tag wait">{t("vision.key")}</p>}
         {isOld && isChanged && base.digest && (
           <div className="notice bad" role="alert">
             {t("vision.moved")}{" "}
@@ -101,15 +79,15 @@ function Editor({ facts }: { facts: Facts }): ReactNode {
         <h2>{t(isChanged ? "vision.would" : "vision.is")}</h2>
         {problem && <Trouble problem={problem} />}
         {facts.problem && !isChanged && <Plain text={facts.problem} />}
-        <Read of={read} />
+        {read && <Read of={read} />}
       </div>
     </div>
   );
 }
 
 /** What would be read of the text; asked when nobody types any more. */
-function usePreview(text: string, isChanged: boolean, facts: Facts): [Preview, Problem | null] {
-  const [found, setFound] = useState<Preview | null>(null);
+function usePreview(text: string, isChanged: boolean): [VisionPreviewAnswer | null, Problem | null] {
+  const [found, setFound] = useState<VisionPreviewAnswer | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   useEffect(() => {
     setProblem(null);
@@ -119,7 +97,7 @@ function usePreview(text: string, isChanged: boolean, facts: Facts): [Preview, P
     }
     let isLate = false;
     const asking = setTimeout(() => {
-      order<Preview>("vision/preview", { text }).then(
+      order<VisionPreviewAnswer>("vision/preview", { text }).then(
         (now) => isLate || (setFound(now), setProblem(null)),
         (error: unknown) => isLate || (error instanceof Problem && setProblem(error)),
       );
@@ -129,13 +107,13 @@ function usePreview(text: string, isChanged: boolean, facts: Facts): [Preview, P
       clearTimeout(asking);
     };
   }, [text, isChanged]);
-  return [found ?? facts, problem];
+  return [found, problem];
 }
 
-function Read({ of }: { of: Preview }): ReactNode {
+function Read({ of }: { of: VisionPreviewAnswer }): ReactNode {
   return (
     <>
-      {of.lost_guards?.length ? (
+      {of.lost_guards.length ? (
         <div className="notice bad" role="alert">
           <p className="tag bad">{t("vision.lost")}</p>
           <ul>
@@ -147,14 +125,14 @@ function Read({ of }: { of: Preview }): ReactNode {
           </ul>
         </div>
       ) : null}
-      <Some title={t("vision.warnings")} of={of.warnings?.map(numbered)} />
+      <Some title={t("vision.warnings")} of={of.warnings.map(numbered)} />
       <Part title={t("vision.goals")}>
-        {of.goals?.length ? (
+        {of.goals.length ? (
           <ul>
             {of.goals.slice(0, MOST).map((one) => (
               <li key={one.id} dir="auto">
-                {one.change && <Tag tone="good">{tOr("change", one.change)} </Tag>}
-                <Plain text={one.title} /> <span className="soft">{tOr("priority", one.priority)}</span>
+                {one.change && <Tag tone="good">{t(`change.${one.change}`)} </Tag>}
+                <Plain text={one.title} /> <span className="soft">{t(`priority.${one.priority}`)}</span>
               </li>
             ))}
             {of.goals.length > MOST && <li className="soft">{t("and.more", { count: of.goals.length - MOST })}</li>}
@@ -163,8 +141,8 @@ function Read({ of }: { of: Preview }): ReactNode {
           <p className="soft">{t("none")}</p>
         )}
       </Part>
-      <Some title={t("vision.removed")} of={of.removed?.map((one) => one.text)} />
-      {of.guards?.length ? (
+      <Some title={t("vision.removed")} of={of.removed.map((one) => one.text)} />
+      {of.guards.length ? (
         <Part title={t("vision.guards")}>
           <ul>
             {of.guards.map((one) => (
@@ -175,18 +153,18 @@ function Read({ of }: { of: Preview }): ReactNode {
           </ul>
         </Part>
       ) : null}
-      <Some title={t("vision.wishes")} of={of.wishes?.map((one) => one.text)} />
-      <Some title={t("vision.ideas")} of={of.ideas?.map((one) => one.text)} />
-      <Some title={t("vision.questions")} of={of.questions?.map((one) => one.text)} />
-      <Some title={t("vision.model")} of={of.model_asked?.map(numbered)} />
+      <Some title={t("vision.wishes")} of={of.wishes.map((one) => one.text)} />
+      <Some title={t("vision.ideas")} of={of.ideas.map((one) => one.text)} />
+      <Some title={t("vision.questions")} of={of.questions.map((one) => one.text)} />
+      <Some title={t("vision.model")} of={of.model_asked.map(numbered)} />
     </>
   );
 }
 
-const numbered = (one: Line): string => t("line.number", { line: one.line, text: one.text });
+const numbered = (one: Remark): string => t("line.number", { line: one.line, text: one.text });
 
-function Some({ title, of }: { title: string; of: string[] | undefined }): ReactNode {
-  if (!of?.length) return null;
+function Some({ title, of }: { title: string; of: string[] }): ReactNode {
+  if (!of.length) return null;
   return (
     <Part title={title}>
       <ul>

@@ -2,7 +2,8 @@
 
 import { type ReactNode, useEffect, useState } from "react";
 import { order, read, signedInThere } from "../api/ask";
-import { isWord, t, type Word } from "../words/words";
+import type { LeaveAnswer, SignInName, WaysAnswer } from "../api/types";
+import { isWord, t } from "../words/words";
 
 /** What was wrong with it, if somebody comes back from there; signed in, if nothing was. */
 export function cameBack(said: string): string {
@@ -16,25 +17,25 @@ export function cameBack(said: string): string {
 }
 
 export function Accounts(): ReactNode {
-  const [ways, setWays] = useState<readonly string[]>([]);
+  const [ways, setWays] = useState<readonly SignInName[]>([]);
   const [why, setWhy] = useState("");
   useEffect(() => {
-    void read<{ ways: string[] }>("sign-in").then(
+    void read<WaysAnswer>("sign-in").then(
       ({ value }) => setWays(value.ways),
       () => undefined, // the link is there all the same
     );
   }, []);
-  const leave = (way: string): Promise<void> =>
-    order<{ address: string }>(`sign-in/${way}`, {}).then(
+  const leave = (way: SignInName): Promise<void> =>
+    order<LeaveAnswer>(`sign-in/${way}`, {}).then(
       ({ address }) => location.assign(address),
       (error: Error) => setWhy(error.message || t("sign.in.no.away")),
     );
   return (
     <>
-      {ways.filter((way) => isWord(`sign.in.${way}`)).map((way) => (
+      {ways.map((way) => (
         <p key={way}>
           <button type="button" onClick={() => void leave(way)}>
-            {t(`sign.in.${way}` as Word)}
+            {t(`sign.in.${way}`)}
           </button>
         </p>
       ))}

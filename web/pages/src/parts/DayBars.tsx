@@ -1,7 +1,7 @@
 /* A bar for each day: spent, reserved and lost on one another, and the cap as a line. Drawn here; no library. */
 
 import type { ReactNode } from "react";
-import type { MoneyDay } from "../api/types";
+import type { MoneyDayAnswer } from "../api/types";
 import { day, dollars, nano } from "../words/figures";
 import { t } from "../words/words";
 
@@ -9,8 +9,8 @@ const PARTS = ["spent", "reserved", "lost"] as const;
 const HIGH = 100;
 const WIDE = 20; // of a day
 
-export function DayBars({ of }: { of: readonly MoneyDay[] }): ReactNode {
-  const used = (one: MoneyDay): number => PARTS.reduce((sum, part) => sum + nano(one[part]), 0);
+export function DayBars({ of }: { of: readonly MoneyDayAnswer[] }): ReactNode {
+  const used = (one: MoneyDayAnswer): number => PARTS.reduce((sum, part) => sum + nano(one[part]), 0);
   const most = Math.max(1, ...of.map(used), ...of.map((one) => nano(one.cap)));
   const first = of[0];
   const last = of.at(-1);

@@ -4,7 +4,8 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useRead } from "../api/reading";
 import { Comments } from "../diff/Comment";
 import { forget, useComments } from "../diff/comments";
-import type { Review, TaskFacts, TaskState } from "../api/types";
+import type { TaskState } from "../api/states";
+import type { ReviewAnswer, TaskAnswer } from "../api/types";
 import { count, dollars } from "../words/figures";
 import { t } from "../words/words";
 import { useOrder } from "./ordering";
@@ -40,17 +41,17 @@ interface Deciding {
 
 export function Decide(asked: Deciding): ReactNode {
   const id = encodeURIComponent(asked.id);
-  const review = useRead<Review>(`tasks/${id}/review`);
-  const facts = useRead<TaskFacts>(`tasks/${id}`);
+  const review = useRead<ReviewAnswer>(`tasks/${id}/review`);
+  const facts = useRead<TaskAnswer>(`tasks/${id}`);
   if (review.error && !review.data) return <Trouble problem={review.error} />;
   if (!review.data || !facts.data) return <Waiting />;
   return <Form {...asked} review={review.data.value} tag={review.data.tag} facts={facts.data.value} />;
 }
 
 interface Known extends Deciding {
-  review: Review;
+  review: ReviewAnswer;
   tag: string;
-  facts: TaskFacts;
+  facts: TaskAnswer;
 }
 
 function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known): ReactNode {
@@ -90,8 +91,8 @@ function Form({ id, ruling, files, why, setWhy, end, review, tag, facts }: Known
           <h2 tabIndex={-1} ref={(one) => void (begin.current = one)}>
             {t("ask.approve")}
           </h2>
-          <p>{[t("commit", { commit: review.commit.slice(0, 8) }), files, facts.cost.spent ? t("cost.so.far", { amount: dollars(facts.cost.spent) }) : ""].filter(Boolean).join(" · ")}</p>
-          {review.evidence.not_seen?.length ? (
+          <p>{[t("commit", { commit: review.commit.slice(0, 8) }), files, "spent" in facts.cost ? t("cost.so.far", { amount: dollars(facts.cost.spent) }) : ""].filter(Boolean).join(" · ")}</p>
+          {"passed" in review.evidence && review.evidence.not_seen.length ? (
             <>
               <p className="tag wait">{t("not.seen")}</p>
               <Lines of={review.evidence.not_seen} />

@@ -1,14 +1,14 @@
 /* Spent, reserved and lost of a cap: in words first, and drawn. */
 
 import type { ReactNode } from "react";
-import type { Amounts } from "../api/types";
+import type { CappedAnswer } from "../api/types";
 import { dollars, nano } from "../words/figures";
 import { t } from "../words/words";
 import { Tag } from "./parts";
 
 const PARTS = ["spent", "reserved", "lost"] as const;
 
-export function MoneyBar({ label, of }: { label: string; of: Amounts }): ReactNode {
+export function MoneyBar({ label, of }: { label: string; of: CappedAnswer }): ReactNode {
   const cap = nano(of.cap);
   const used = PARTS.reduce((sum, part) => sum + nano(of[part]), 0);
   const whole = Math.max(cap, used, 1);

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "react";
 import { newKey, order, Problem } from "../api/ask";
 import { readAgain } from "../api/reading";
-import type { Done } from "../api/types";
+import type { DoneAnswer } from "../api/types";
 import { t } from "../words/words";
 import { say } from "./parts";
 
@@ -23,7 +23,7 @@ export function useOrder(form: string): Ordering {
     setBusy(true);
     setProblem(null);
     try {
-      const done = await order<Partial<Done>>(name, body, { "Idempotency-Key": key, ...headers }, method);
+      const done = await order<Partial<DoneAnswer>>(name, body, { "Idempotency-Key": key, ...headers }, method);
       setSent(sent + 1);
       await readAgain();
       say([done.told, done.next].filter(Boolean).join("; ") || t("done"));

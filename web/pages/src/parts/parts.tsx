@@ -2,7 +2,8 @@
 
 import { type ReactNode, useSyncExternalStore } from "react";
 import type { Problem } from "../api/ask";
-import { t, tOr, type Word } from "../words/words";
+import type { ReviewAnswer } from "../api/types";
+import { t, type Word } from "../words/words";
 import { Plain } from "./Plain";
 
 type Tone = "good" | "bad" | "wait" | "";
@@ -44,10 +45,11 @@ export function Tag({ tone, children }: { tone: Tone; children: ReactNode }): Re
   return <span className={`tag ${tone}`}>{children}</span>;
 }
 
-const TONES: Record<string, Tone> = { passed: "good", approved: "good", failed: "bad", "changes requested": "bad", changes_requested: "bad" };
+type Stands = ReviewAnswer["evidence" | "verdict"]["standing"];
+const TONES: Partial<Record<Stands, Tone>> = { passed: "good", approved: "good", failed: "bad", "changes requested": "bad" };
 
-export function Standing({ word }: { word: string }): ReactNode {
-  return <Tag tone={TONES[word] ?? "wait"}>{tOr("standing", word)}</Tag>;
+export function Standing({ word }: { word: Stands }): ReactNode {
+  return <Tag tone={TONES[word] ?? "wait"}>{t(`standing.${word}`)}</Tag>;
 }
 
 // --- while it is read, and when it cannot be -------------------------------------------------------------------
