@@ -29,7 +29,7 @@ FILES: dict[str, type[BaseModel]] = {
 }
 # What pages may change: in these files alone, and what costs more or merges more only if it is said twice.
 ON_PAGES = ("config/agents.yaml", "config/policy.yaml", "config/schedules.yaml")
-GRAVE = ("budget.", "merge.", "approve.")
+GRAVE = ("budget.", "merge.", "approve.", "research.search_price")
 
 
 def _meanings(model: type[BaseModel]) -> dict[str, str]:

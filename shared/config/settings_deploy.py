@@ -101,6 +101,11 @@ class PlaceSettings(SettingsPart):
     logs: Argv = ()
     """With command: prints the newest lines of its log."""
 
+    @pydantic.field_serializer("env", when_used="json")
+    def _names_alone(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Whoever looks at the settings need not know: a key may stand there after all."""
+        return dict.fromkeys(env, "(set)")
+
 
 class DeploySettings(SettingsPart):
     driver: Literal["none", "compose", "dockerfile", "command"] = "none"

@@ -26,6 +26,7 @@ from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.store.database import SCHEMA, statements
 from sisimpur.web.api.base.rights import RULINGS, SCOPES, Role, may
 from sisimpur.web.api.base.sign_in import BoardKeys
+from sisimpur.web.api.page_files import BUILT
 from sisimpur.web.api.server import board as board_command
 from sisimpur.web.api.yielding_connection import MOST
 from tests.books import new_book
@@ -53,6 +54,18 @@ def test_who_connects_and_says_nothing_keeps_nobody_out(home: Stage, begin: str,
             said = http.post("/api/v1/session", json={"code": link(home)}, headers={"origin": str(http.base_url)})
             assert said.status_code == 201, said.text
     assert not list((home.home.root / "logs").glob("bug-*"))
+
+
+def test_who_asks_for_much_and_reads_nothing_keeps_nobody_out(home: Stage) -> None:
+    largest = max((BUILT / "assets").iterdir(), key=lambda path: path.stat().st_size)
+    with in_thread(home) as port, ExitStack() as stack:
+        asked = f"GET /assets/{largest.name} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n\r\n".encode() * 60
+        for _ in range(MOST + 19):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(asked)
+        time.sleep(2)
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20) as http:
+            said = http.post("/api/v1/session", json={"code": link(home)}, headers={"origin": str(http.base_url)})
+            assert said.status_code == 201, said.text
 
 
 def test_a_cursor_of_somebody_else_is_refused_and_no_bug(home: Stage) -> None:

@@ -145,6 +145,13 @@ def test_what_a_proxy_says_of_who_is_behind_it_changes_no_row_of_the_audit(home:
     assert not any("8.8.8.8" in repr(row) or "100.64.0.7" in repr(row) for row in rows)
 
 
+@pytest.mark.parametrize("path", ["/api/v1/status/", "/metrics/", "/board/", "/signed-in/google/", "/health/"])
+def test_no_answer_leads_a_key_into_the_open(phone: TestClient, path: str) -> None:
+    """Behind a proxy the board itself hears no TLS: an address that it would build begins with http."""
+    answer = phone.get(path, follow_redirects=False)
+    assert answer.status_code == 404 and "location" not in answer.headers
+
+
 # --- the cookie ----------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from sisimpur.cli.app import main
+from sisimpur.web.api.base.rights import Role
+from tests.attacks.test_board import in_role
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task
@@ -138,6 +140,20 @@ def test_a_plan_that_changed_since_it_was_shown_is_neither_approved_nor_dropped(
     assert said.json()["now"]["mark"] not in ("", seen) and stage.states() == before
     again = page.post("plan/rulings", {"ruling": ruling, "mark": said.json()["now"]["mark"]})
     assert again.status_code == 201 and page.read("plan/review")["mark"] == ""
+
+
+def test_a_script_s_key_lets_no_task_of_a_plan_begin_by_rejecting_and_retrying_it(stage: Stage) -> None:
+    script, owner = in_role(stage, Role.ANSWER), signed_in(stage)
+    assert script.post("plan/rulings", {"ruling": "approve", "mark": "0" * 16}).status_code == 403
+    for ruling in ("reject", "retry"):
+        assert script.rule(ruling, "not so", FIRST).status_code == 403
+    assert owner.rule("reject", "not so", FIRST).status_code == 201
+    stage.run_day()
+    assert stage.states()[FIRST] == "failed" and script.rule("retry", "", FIRST).status_code == 403
+    assert owner.rule("retry", "", FIRST).status_code == 201, "who may approve a plan says yes so, too"
+    stage.run_day()
+    assert stage.states() == {FIRST: "in_review", SECOND: "backlog"}
+    assert script.rule("reject", "not so", FIRST).status_code == 201
 
 
 def test_two_owners_who_answer_a_plan_at_once_answer_it_once(stage: Stage) -> None:

@@ -243,6 +243,16 @@ def test_settings_are_shown_with_their_meanings_and_without_secrets(parked: Stag
     assert {key for _, key in with_form} & {"coder.model", "engine.launcher", "engine.python", "events.file"} == set()
 
 
+def test_what_a_place_gets_as_its_environment_is_told_by_its_names_alone(empty: Stage) -> None:
+    target = empty.home.targets / "site.yaml"
+    place = "{port: 8001, env: {SECRET_KEY: correct-horse-battery, LANGUAGE: bn}}"
+    target.write_text(f"{target.read_text()}deploy: {{driver: none, staging: {place}, production: {place}}}\n")
+    said = signed_in(empty).get("/api/v1/settings")
+    values = next(one for one in said.json()["files"] if one["file"].startswith("config/targets"))["values"]
+    assert values["deploy"]["production"]["env"] == {"SECRET_KEY": "(set)", "LANGUAGE": "(set)"}
+    assert values["deploy"]["staging"]["port"] == 8001 and "correct-horse" not in said.text
+
+
 def test_of_a_long_list_the_status_tells_the_first_lines_and_how_many_more(empty: Stage) -> None:
     for number in range(MOST_LINES + 7):
         (empty.home.tasks(State.BACKLOG) / f"own-{number:03}.md").write_text(TASK)
@@ -312,7 +322,8 @@ def test_a_setting_that_cannot_be_is_told_by_its_key_and_nothing_is_written(empt
     ]
     order = put_settings(page, {"budget.task": "999"}, confirmed=True)
     assert order.json()["errors"] == [{"at": "budget", "says": "task <= day <= month must hold"}]
-    assert put_settings(page, {"budget.day": 50}).status_code == 422, "nobody said that it is meant"
+    for grave in ({"budget.day": 50}, {"research.search_price": 0.0}):  # a price of nothing is no cap
+        assert put_settings(page, grave).status_code == 422, "nobody said that it is meant"
     assert put_settings(page, {"talk.days": 1}, headers={"if-match": ""}).status_code == 428
     stale = put_settings(page, {"talk.days": 1}, headers={"if-match": '"old"'})
     assert stale.status_code == 412 and stale.json()["now"]["values"]["talk"]["days"] == 30

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +28,9 @@ NAME = "team.localhost"  # a browser finds each name of this kind on this machin
 # --- the phone, over TLS -------------------------------------------------------------------------------------
 
 
-def test_a_phone_signs_in_over_tls_and_no_script_of_the_page_finds_its_session(
-    browser: Browser, tmp_path: Path
-) -> None:
+@pytest.fixture
+def phone(browser: Browser, tmp_path: Path) -> Iterator[tuple[Page, str]]:
+    """One that is signed in over TLS at a board whose change waits, and where that is."""
     from playwright.sync_api import expect
 
     day, port, key, cert = run(tmp_path), free_port(), tmp_path / "key.pem", tmp_path / "cert.pem"
@@ -44,20 +45,60 @@ def test_a_phone_signs_in_over_tls_and_no_script_of_the_page_finds_its_session(
         page.goto(board.link)
         expect(page.get_by_role("heading", name="What waits for you")).to_be_visible()
         expect(page.locator("body")).to_have_attribute("data-live", "live")
-        kept = page.evaluate("JSON.stringify({...localStorage, ...sessionStorage}) + document.cookie")
-        (cookie,) = context.cookies(here)
-        assert cookie["name"] == "__Host-sisimpur" and cookie["httpOnly"] and cookie["secure"]
-        assert cookie["sameSite"] == "Strict" and cookie["value"] not in kept and "__Host-" not in kept
-        page.get_by_role("link", name=TITLE).click()
-        page.get_by_role("button", name="Approve").click()
-        page.get_by_role("button", name="Yes, approve").click()
-        expect(page.get_by_text(f"{ID}: approved")).to_be_visible()
+        yield page, here
+        context.close()
+
+
+def test_a_phone_signs_in_over_tls_and_no_script_of_the_page_finds_its_session(phone: tuple[Page, str]) -> None:
+    from playwright.sync_api import expect
+
+    page, here = phone
+    kept = page.evaluate("JSON.stringify({...localStorage, ...sessionStorage}) + document.cookie")
+    (cookie,) = page.context.cookies(here)
+    assert cookie["name"] == "__Host-sisimpur" and cookie["httpOnly"] and cookie["secure"]
+    assert cookie["sameSite"] == "Strict" and cookie["value"] not in kept and "__Host-" not in kept
+    page.get_by_role("link", name=TITLE).click()
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_role("button", name="Yes, approve").click()
+    expect(page.get_by_text(f"{ID}: approved")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert page.context.cookies(here) == []
+
+
+def test_who_signs_out_is_out_or_hears_that_not_and_leaves_nothing_to_the_next_one(phone: tuple[Page, str]) -> None:
+    from playwright.sync_api import expect
+
+    page, here = phone
+    page.evaluate("sessionStorage.setItem('sisimpur.comments.x', '[]'); window.read = 'what was read'")
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You are still signed in here")).to_be_visible()
+    assert page.context.cookies(here), "only the board takes it back"
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert page.context.cookies(here) == []
+    assert page.evaluate("[sessionStorage.length, localStorage.getItem('sisimpur.key'), window.read]") == [
+        0,
+        None,
+        None,
+    ]
+    page.goto(f"{here}/#sign-in=done")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_no_page_elsewhere_signs_somebody_out_by_a_link(browser: Browser, parked: Stage) -> None:
+    from playwright.sync_api import expect
+
+    with served(parked.home.root) as board, opened(browser, board.link, LAPTOP) as page:
+        expect(page.get_by_role("heading", name="What waits for you")).to_be_visible()
+        page.goto("about:blank")
+        page.goto(f"{board.here}/#sign-in=done")
         page.reload()
         expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
-        page.get_by_role("button", name="Sign out").click()
-        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-        assert context.cookies(here) == []
-        context.close()
 
 
 # --- in each role --------------------------------------------------------------------------------------------

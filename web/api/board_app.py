@@ -86,6 +86,7 @@ def make_api(
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
         responses=PROBLEMS,
+        redirect_slashes=False,  # where TLS ends before us, it would lead with http
         max_body_size=LONGEST_BODY,  # of a body that does not say how long it is
     )
     app.add_middleware(GZipMiddleware, minimum_size=WORTH_PACKING)  # no answer holds a key that its length could tell

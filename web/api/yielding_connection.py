@@ -1,9 +1,10 @@
-"""Connections to the board: whoever connects and asks nothing makes room for whoever comes after him."""
+"""Connections to the board: a stranger's makes room for whoever comes after him, and first whoever asks nothing."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+from enum import IntEnum
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -17,8 +18,17 @@ SLOWEST = 10.0  # seconds in which a socket takes what it was sent
 _number = itertools.count()
 
 
+class Stays(IntEnum):
+    """Whose connection stays the longest if there are too many: the last of them."""
+
+    ASKS_NOTHING = 0  # its request is not whole, or it is to end
+    IS_A_STRANGERS = 1  # he asks, and perhaps reads no answer
+    IS_NEW = 2
+    IS_LET_IN = 3
+
+
 class YieldingConnection(H11Protocol):
-    """One of many, which ends if there are too many, the oldest first, while its request is not whole."""
+    """One of many, which ends if there are too many."""
 
     number = 0
     most = MOST
@@ -27,12 +37,16 @@ class YieldingConnection(H11Protocol):
         super().connection_made(transport)
         self.number = next(_number)
         if len(self.connections) > self.most:
-            idle = [one for one in self.connections if isinstance(one, _YIELDING) and one.may_go]
-            min(idle, key=lambda one: one.number).transport.abort()  # one of them is this
+            ranks = {one: one.stays for one in self.connections if isinstance(one, _YIELDING)}
+            ranks[self] = Stays.IS_NEW
+            open_ones = [one for one in ranks if not one.transport.is_closing()]
+            min(open_ones, key=lambda one: (ranks[one], one.number)).transport.abort()
 
     @property
-    def may_go(self) -> bool:
-        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY) and not self.transport.is_closing()
+    def stays(self) -> Stays:
+        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            return Stays.ASKS_NOTHING
+        return Stays.IS_LET_IN if SIGNED in (self.scope or ()) else Stays.IS_A_STRANGERS
 
 
 class YieldingSocket(WebSocketsSansIOProtocol):
@@ -46,9 +60,9 @@ class YieldingSocket(WebSocketsSansIOProtocol):
         self.number = next(_number)
 
     @property
-    def may_go(self) -> bool:
+    def stays(self) -> Stays:
         is_let_in = SIGNED in getattr(self, "scope", ()) and not self.close_sent
-        return not is_let_in and not self.transport.is_closing()
+        return Stays.IS_LET_IN if is_let_in else Stays.ASKS_NOTHING
 
     def handle_cont(self, event: Frame) -> None:  # noqa: ARG002 (uvicorn's own)
         """Refuse it: what has to be said is short, and pieces without a letter would be kept without an end."""

@@ -75,11 +75,10 @@ class BoardActions:
             raise HTTPException(428, "say which review you have read: If-Match")
 
         def judged(records: Records) -> BoardAnswer:
-            if who.role is not Role.OWNER and body.ruling == "approve" and is_guarded(records, id):
-                raise HTTPException(
-                    403, "your team's notes in VISION.md guard what it changes: an owner has to approve it"
-                )
-            review = review_facts(records, id, state_of(records, id))
+            state = state_of(records, id)
+            if why_not := _not_for(who.role, body.ruling, records, id):
+                raise HTTPException(403, why_not)
+            review = review_facts(records, id, state)
             text = self.home.told(review, records)
             if body.commit != review["commit"]:
                 return _stale(409, "it has changed since you looked at it", text)
@@ -157,6 +156,15 @@ class BoardActions:
                 book.keep(key, digest, found, records.clock.now())
         kind = "application/json" if found.status < 400 else PROBLEM
         return Response(found.text.encode("utf-8", "backslashreplace"), found.status, media_type=kind)
+
+
+def _not_for(role: Role, ruling: str, records: Records, id_: str) -> str:
+    """Say why this role may not rule so about this task; empty: it may."""
+    if role is not Role.OWNER and ruling == "approve" and is_guarded(records, id_):
+        return "your team's notes in VISION.md guard what it changes: an owner has to approve it"
+    if role is Role.ANSWER and not records.journal.attempts(id_):
+        return "nobody has begun it: whether it begins says a person, and a retry would"  # see plan_approval
+    return ""
 
 
 def _stale(status: int, title: str, review: str) -> BoardAnswer:

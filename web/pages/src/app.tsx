@@ -162,6 +162,12 @@ function Line(): ReactNode {
   );
 }
 
+const leave = (): Promise<void> =>
+  hearNoMore()
+    .catch(() => undefined)
+    .then(signOut)
+    .catch(() => say(t("sign.out.not"), true));
+
 function Footer(): ReactNode {
   const at = useSyncExternalStore(onRead, readAt);
   const { role, owns, name, by } = useWho();
@@ -173,7 +179,7 @@ function Footer(): ReactNode {
       <span>{t("as.of", { time: clock(at) })}</span>
       {name && <Plain text={t("sign.in.as", { name, by: tOr("by", by) })} />}
       {!owns && <span>{tOr("role", role)}</span>}
-      <button type="button" onClick={() => void hearNoMore().catch(() => undefined).then(signOut)}>
+      <button type="button" onClick={() => void leave()}>
         {t("sign.out")}
       </button>
     </footer>

@@ -60,8 +60,10 @@ export async function begin(path: string, body: unknown): Promise<void> {
   begun(token || KEPT);
 }
 
-/** A cookie came on the way back from Google or GitHub. */
-export const signedInThere = (): void => begun(KEPT);
+/** A cookie came on the way back from Google or GitHub. Any page can send a browser here: a key that is there stays. */
+export const signedInThere = (): void => {
+  if (!ownKey()) begun(KEPT);
+};
 
 function begun(key: string): void {
   localStorage.setItem(KEY, key);
@@ -69,9 +71,13 @@ function begun(key: string): void {
   tellAll();
 }
 
+/** End the session, and leave nothing of it in this tab. Problem: over TLS only the board takes its cookie back. */
 export async function signOut(): Promise<void> {
-  await ask("session", { method: "DELETE" }).catch(() => null);
-  forget();
+  const answer = await ask("session", { method: "DELETE" }).catch(() => null);
+  if (!ownKey() && answer?.status !== 204 && answer?.status !== 401) throw new Problem(answer?.status ?? 0, {});
+  localStorage.removeItem(KEY);
+  sessionStorage.clear();
+  location.reload(); // what it has read and what was typed are in its memory
 }
 
 function forget(): void {
