@@ -8,6 +8,8 @@ interface Asked<T> {
   options: T;
 }
 
+export type ToSign = Asked<PublicKeyCredentialRequestOptionsJSON>;
+
 /** Of what a browser answers what the board reads, in base64url. `signature`: of a passkey that signs in. */
 interface Signed {
   id: string;
@@ -18,11 +20,15 @@ interface Signed {
 export const isAble = (): boolean => "PublicKeyCredential" in window && "parseCreationOptionsFromJSON" in PublicKeyCredential;
 
 export async function signInByPasskey(): Promise<void> {
-  const { ticket, options } = await order<Asked<PublicKeyCredentialRequestOptionsJSON>>("session/challenge", {});
+  await begin("session/passkey", await signed(await order<ToSign>("session/challenge", {})));
+}
+
+/** Let the device sign what the board has asked for, as the board reads it. */
+export async function signed({ ticket, options }: ToSign): Promise<object> {
+  if (!isAble()) throw new Problem(409, { title: t("passkey.old") });
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   const { id, response } = await answered(navigator.credentials.get({ publicKey }));
-  const said = { credential: id, client: response.clientDataJSON, authenticator: response.authenticatorData, signature: response.signature };
-  await begin("session/passkey", { ticket, ...said });
+  return { ticket, credential: id, client: response.clientDataJSON, authenticator: response.authenticatorData, signature: response.signature };
 }
 
 export async function addPasskey(name: string): Promise<void> {

@@ -1,6 +1,8 @@
 /* Asking the board. On its own machine the key lies in this page's storage, which no other port can read: there is no cookie.
    Over TLS it is a cookie that no page can read, and here stands only that there is one. */
 
+import type { ToSign } from "../access/passkeys";
+
 const KEPT = "cookie";
 const KEY = "sisimpur.key";
 export const API = "/api/v1/";
@@ -22,7 +24,7 @@ export interface Answer<T> {
 export class Problem extends Error {
   constructor(
     readonly status: number,
-    readonly value: { title?: string; errors?: { at: string; says: string }[] },
+    readonly value: { title?: string; errors?: { at: string; says: string }[]; asked?: ToSign },
   ) {
     super(value.title ?? "");
   }
