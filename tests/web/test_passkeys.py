@@ -141,7 +141,7 @@ def test_a_device_without_a_passkey_is_told_so_and_a_viewer_adds_one_for_looking
 
 
 def test_a_protected_change_is_approved_by_who_signs_it_on_a_phone_in_bengali_and_by_keys_alone(
-    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    browser: Browser, tmp_path: Path
 ) -> None:
     """First by somebody who has none, then by one who lets it be, then signed."""
     from playwright.sync_api import expect
@@ -150,7 +150,7 @@ def test_a_protected_change_is_approved_by_who_signs_it_on_a_phone_in_bengali_an
     day.given_config("board", step_up="guarded")
     with served(day.home.root) as board:
         by_name = board.here.replace("127.0.0.1", "localhost")
-        with opened(browser, told_link(day, capsys).replace(board.here, by_name), PHONE) as page:
+        with opened(browser, board.link.replace(board.here, by_name), PHONE) as page:
             page.get_by_role("navigation", name="Pages").wait_for()
             line = with_authenticator(page)
             page.goto(f"{by_name}/review/{ID}")
