@@ -132,8 +132,8 @@ def test_a_cap_is_signed_for_and_the_same_signature_raises_no_other_one(tmp_path
     late = phone.signs(asked(mine.post("money/cap", {"cap": "8"})))
     stage.clock.sleep(301)
     assert "too long" in refused(mine.post("money/cap", {"cap": "8", "passkey": late}), 403)
-    (row,) = [one for one in rows(stage, "cap") if "signed" in one] or [None]
-    assert row and row["signed"]["ruling"] == "raise-cap 7.50" and holds(row["signed"], phone.credential)
+    (row,) = [one for one in rows(stage, "cap") if "signed" in one]
+    assert row["signed"]["ruling"] == "raise-cap 7.50" and holds(row["signed"], phone.credential)
 
 
 def test_off_or_unprotected_nothing_more_is_asked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
