@@ -164,7 +164,7 @@ def test_agents_reach_the_world_only_through_adapters() -> None:
 LOADED_LAZILY = {
     *("access_routes", "acting_routes", "alias_routes", "board_answers", "board_app", "board_news", "file_routes"),
     *("board_openapi", "order_bodies", "page_files", "reading_routes", "yielding_connection"),
-    *("oauth_provider", "oauth_routes", "passkey_routes", "push_routes"),
+    *("oauth_provider", "oauth_routes", "passkey_routes", "push_routes", "step_up"),
     *("docker_wire", "local_webhook", "meter", "scripted_model"),
 }
 LOADED_AT_ONCE = [path for path in modules() if not LOADED_LAZILY & set(path.with_suffix("").parts)]

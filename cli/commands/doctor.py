@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sisimpur.agents.devops.drivers.driver import Driver, HasPorts, Release, holder
 from sisimpur.agents.devops.drivers.release_files import release_env
-from sisimpur.cli.record.accounts import ways_in
+from sisimpur.cli.record.accounts import signing, ways_in
 from sisimpur.cli.record.outlets import outlet_findings
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import GREEN, RED, coloured, on_screen, pasteable, plain_block, print_json
@@ -89,6 +89,7 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
             yield _check("mail", lambda: mail_of(settings, SystemClock(settings.zone)).check())
         yield from outlet_findings(home)
         yield _check("sign-in", lambda: ways_in(home, settings.secrets))
+        yield _check("step-up", lambda: signing(home))
         yield _check("research", lambda: _research(home, settings))
         yield from _github(settings)
         yield from _all("deploys", deploy_findings(home, settings))

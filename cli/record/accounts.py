@@ -1,7 +1,10 @@
-"""Who may sign in at the board with an account at Google or GitHub, for `doctor`."""
+"""Who may sign in at the board with an account, and who signs orders there with a passkey, for `doctor`."""
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
+from sisimpur.cli.wiring.records import open_books
 from sisimpur.shared.config.settings import Secrets, load_board
 from sisimpur.shared.config.settings_sign_in import SECRET_OF
 from sisimpur.shared.model.errors import Misconfigured
@@ -20,3 +23,25 @@ def ways_in(home: Home, secrets: Secrets) -> str:
         who = counted(listed, "person", "people") if listed else "nobody: `people` in config/board.yaml lists none"
         told.append(f"with {way}: {who}, its callback is {file.url}/signed-in/{way}")
     return "; ".join(told)
+
+
+def signing(home: Home) -> str:
+    """Say whether orders are signed with a passkey, and where. Misconfigured: no owner could."""
+    from sisimpur.web.api.access.passkey_book import Passkeys
+    from sisimpur.web.api.base.place import place_of
+
+    file = load_board(home)
+    if file.step_up == "off":
+        return "off: the board asks for no passkey when a guarded change is approved (step_up in config/board.yaml)"
+    place = place_of(file, file.port)
+    if not (origins := tuple(filter(None, (place.passkeys_there, place.passkeys_here)))):
+        raise Misconfigured("step_up is on, and a passkey is for a name: write one into `url` in config/board.yaml")
+    sites, passkeys = {urlsplit(one).hostname for one in origins}, []
+    if home.state.exists():
+        with open_books(home, looking=True) as db:
+            passkeys = [one for one in Passkeys(db).all() if one.site in sites]
+    roles = [file.sign_in.listed(one.person) if ":" in one.person else one for one in passkeys]
+    where = " or ".join(origins)
+    if not (owners := sum(one is not None and one.role == "owner" for one in roles)):
+        raise Misconfigured(f"step_up is on, and no owner has a passkey; add one under Settings, at {where}")
+    return f"guarded: owners sign with {counted(owners, 'passkey')}, at {where}"

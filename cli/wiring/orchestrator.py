@@ -46,7 +46,7 @@ from sisimpur.agents.qa.survey.roots import in_words
 from sisimpur.agents.qa.survey.target_survey import survey_at
 from sisimpur.cli.terminal.printing import command
 from sisimpur.cli.wiring.forge import TargetCode
-from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
+from sisimpur.cli.wiring.parts import Roles, TeamParts, listed_paths
 from sisimpur.cli.wiring.services import channel_inbox, is_heard
 from sisimpur.cli.wiring.workshop import roots_of
 from sisimpur.shared.config.settings import board_url
@@ -134,9 +134,7 @@ class Assembly:
 
     @cached_property
     def _protected(self) -> tuple[str, ...]:
-        target = self._target
-        lines = (target.setup, target.test, *(line for one in target.roots for line in (one.setup, one.test)))
-        return (*target.protected, *named_files(*lines))
+        return listed_paths(self._target)
 
     def _wish(self, known: TaskRecord) -> tuple[str, str]:
         """The goal of a task, for who reads its change (empty: it has none now), and who proposed it, if no owner."""

@@ -16,6 +16,7 @@ from sisimpur.agents.orchestrator.planning.morning import CodeFacts, ReadsVision
 from sisimpur.agents.orchestrator.upkeep.upkeeping import UpkeepTools
 from sisimpur.cli.wiring.lifetime import Quitting
 from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.config.settings import TargetFile
 from sisimpur.shared.model.research import Findings, Inquiry
 from sisimpur.shared.model.work import PlanAnswer, PlanOrder, Run
 from sisimpur.shared.money.pricing import Pricing
@@ -74,6 +75,12 @@ def made_once(make: Callable[[], T]) -> Callable[[], T]:
             return known()
 
     return asked
+
+
+def listed_paths(target: TargetFile) -> tuple[str, ...]:
+    """Return the patterns of this target that wait for the owner: its own list, and what its commands name."""
+    lines = (target.setup, target.test, *(line for one in target.roots for line in (one.setup, one.test)))
+    return (*target.protected, *named_files(*lines))
 
 
 def named_files(*commands: str) -> tuple[str, ...]:

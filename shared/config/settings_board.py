@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
@@ -55,6 +55,8 @@ class BoardFile(SettingsPart):
     """With it the board speaks TLS itself, and nothing else."""
     sign_in: SignInSettings = SignInSettings()
     """Accounts at Google and GitHub that let somebody in; nobody by default."""
+    step_up: Literal["off", "guarded"] = "off"
+    """`guarded`: a change of a protected or guarded path, and a higher cap, are signed with a passkey at the board."""
 
     @property
     def is_private(self) -> bool:

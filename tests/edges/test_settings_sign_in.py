@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from sisimpur.cli.record.accounts import ways_in
+from sisimpur.cli.record.accounts import signing, ways_in
 from sisimpur.shared.config.settings import load_board, read_secrets
 from sisimpur.shared.config.settings_sign_in import SignInSettings
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.store.database import Database
 from sisimpur.shared.system.paths import Home
+from sisimpur.web.api.access.passkey_book import PasskeyFacts, Passkeys
+from sisimpur.web.api.base.rights import Role
+from sisimpur.web.api.base.sign_in import SignedIn
 
 HTTPS = "url: https://team.example.net\nproxy: [127.0.0.1]\n"
 RAHIM, SUB = "{name: Rahim, role: owner, github: 12345}", "109876543210987654321"
@@ -110,6 +115,35 @@ def test_the_doctor_says_who_gets_in_and_what_is_missing(home: Home) -> None:
     written(home, people(RAHIM), "")
     with pytest.raises(Misconfigured, match="over TLS alone"):
         said(**both)
+
+
+def test_the_doctor_says_whether_orders_are_signed_and_who_could(home: Home) -> None:
+    def added(role: Role, account: str, site: str) -> None:
+        who, facts = SignedIn("1f2e3d4c", role, account=account), PasskeyFacts(f"{role}{account}{site}", b"", 0)
+        db = Database(home.database)
+        Passkeys(db).add(who, site, "my phone", facts, datetime(2026, 11, 20, tzinfo=UTC))
+        db.close()
+
+    on = f"{HTTPS}step_up: guarded\n"
+    assert signing(home).startswith("off: ")
+    home.state.mkdir()
+    written(home, people(RAHIM), on)
+    added(Role.OWNER, "", "old.example.net")
+    added(Role.REVIEWER, "", "team.example.net")
+    added(Role.OWNER, "github:99", "team.example.net")
+    with pytest.raises(
+        Misconfigured, match=r"no owner has a passkey; .* at https://team\.example\.net or http://local"
+    ):
+        signing(home)
+    added(Role.VIEWER, "github:12345", "team.example.net")
+    assert signing(home).startswith("guarded: owners sign with 1 passkey, at https://team.example.net"), (
+        "an owner today"
+    )
+    added(Role.OWNER, "", "localhost")
+    assert "2 passkeys" in signing(home)
+    (home.config / "board.yaml").write_text("url: https://10.0.0.7\ntls: {cert: a.pem, key: a.key}\nstep_up: guarded\n")
+    with pytest.raises(Misconfigured, match="write one into `url`"):
+        signing(home)
 
 
 def test_the_secrets_of_both_are_hidden_wherever_text_leaves(home: Home) -> None:

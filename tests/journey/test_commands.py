@@ -702,6 +702,7 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "tests",
         "messages",
         "sign-in",
+        "step-up",
         "research",
     ]
     assert "all stopped" in next(finding["detail"] for finding in found if finding["name"] == "sandbox")
@@ -775,6 +776,12 @@ def looked_at_tests(stage: Stage, imported: str, said: str) -> tuple[bool, list[
             "sign-in",
             "an account signs in over TLS alone",
             id="accounts without TLS",
+        ),
+        pytest.param(
+            lambda s: s.given_config("board", step_up="guarded"),
+            "step-up",
+            "no owner has a passkey; add one under Settings, at http://localhost:8765",
+            id="nobody signs",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import subprocess
@@ -16,12 +17,13 @@ import pytest
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.web.api.server import board as board_command
 from tests.journey.board_process import free_port, served
-from tests.journey.gated import FILES, VISION
+from tests.journey.gated import FILES, ID, VISION
 from tests.journey.stage import Stage
+from tests.journey.test_board import run
 from tests.web.browsing import CHROMIUM, PHONE, PLAYWRIGHT, needs, opened
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, CDPSession, Page
 
 pytestmark = needs(PLAYWRIGHT)
 NAME = "team.localhost"  # a browser finds each name of this kind on this machine
@@ -40,10 +42,17 @@ def home(tmp_path: Path) -> Stage:
     return Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES)
 
 
-def with_authenticator(page: Page) -> None:
+def with_authenticator(page: Page) -> tuple[CDPSession, str]:
     line = page.context.new_cdp_session(page)
     line.send("WebAuthn.enable")
-    line.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+    id_: str = line.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})["authenticatorId"]
+    return line, id_
+
+
+def knows(device: tuple[CDPSession, str], is_known: bool) -> None:
+    """Whether it knows from now on who holds it, by finger, face or PIN."""
+    line, id_ = device
+    line.send("WebAuthn.setUserVerified", {"authenticatorId": id_, "isUserVerified": is_known})
 
 
 def told_link(stage: Stage, capsys: pytest.CaptureFixture[str], role: str = "owner") -> str:
@@ -128,6 +137,41 @@ def test_a_device_without_a_passkey_is_told_so_and_a_viewer_adds_one_for_looking
             page.get_by_role("button", name="Delete").click()
             page.get_by_role("button", name="Yes, delete it").click()
             expect(page.get_by_text("You are not signed in any more")).to_be_visible()
+
+
+def test_a_protected_change_is_approved_by_who_signs_it_on_a_phone_in_bengali_and_by_keys_alone(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """First by somebody who has none, then by one who lets it be, then signed."""
+    from playwright.sync_api import expect
+
+    day = run(tmp_path)
+    day.given_config("board", step_up="guarded")
+    with served(day.home.root) as board:
+        by_name = board.here.replace("127.0.0.1", "localhost")
+        with opened(browser, board.link.replace(board.here, by_name), PHONE) as page:
+            page.get_by_role("navigation", name="Pages").wait_for()
+            line = with_authenticator(page)
+            page.goto(f"{by_name}/review/{ID}")
+            page.get_by_role("button", name="Approve").press("Enter")
+            page.get_by_role("button", name="Yes, approve").press("Enter")
+            expect(page.get_by_text("register a passkey under Settings first")).to_be_visible()
+            page.goto(f"{by_name}/settings")
+            page.get_by_label("What this device is called").fill("my phone")
+            page.get_by_role("button", name="Add a passkey").click()
+            expect(page.get_by_role("listitem").filter(has_text="my phone")).to_contain_text("owner")
+            page.get_by_label("বাংলা").check()
+            page.goto(f"{by_name}/review/{ID}?do=approve")
+            knows(line, False)
+            yes = page.get_by_role("form").locator("button[type=submit]")
+            yes.press("Enter")
+            expect(page.get_by_text("কিছুই স্বাক্ষর হয়নি")).to_be_visible()
+            knows(line, True)
+            yes.press("Enter")
+            expect(page.get_by_text(f"{ID}: approved")).to_be_visible()
+    with day.records() as records:
+        (row,) = records.audit.rows(kind="ruling")
+    assert json.loads(row.detail)["signed"]["task"] == ID and row.via == "board"
 
 
 # --- over TLS ------------------------------------------------------------------------------------------------

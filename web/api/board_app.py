@@ -18,6 +18,7 @@ from sisimpur.web.api.access.oauth_begun import PROVIDERS, SignInProvider
 from sisimpur.web.api.access.oauth_routes import OAuthRoutes
 from sisimpur.web.api.access.passkey_routes import PasskeyRoutes
 from sisimpur.web.api.access.push_routes import MakeSender, PushRoutes
+from sisimpur.web.api.access.step_up import StepUp
 from sisimpur.web.api.acting.acting_routes import BoardActions
 from sisimpur.web.api.acting.alias_routes import alias_routes
 from sisimpur.web.api.acting.file_routes import FileRoutes
@@ -90,7 +91,7 @@ def make_api(
         max_body_size=LONGEST_BODY,  # of a body that does not say how long it is
     )
     app.add_middleware(GZipMiddleware, minimum_size=WORTH_PACKING)  # no answer holds a key that its length could tell
-    actions = BoardActions(home, threading.Lock())
+    actions = BoardActions(home, threading.Lock(), StepUp(home))
     files = FileRoutes(home, actions)
     for routes in (
         reading_routes(home),

@@ -47,6 +47,13 @@ class SeenCommit:
     changes: Sequence[Change]
 
 
+def protected_paths(mirror: Mirror, base: str, changes: Sequence[Change], listed: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the changed paths that are never merged without the owner. `listed`: his own list."""
+    paths = tuple(change.path for change in changes)
+    found = {*needs_owner(changes, listed), *started(mirror, base, paths)}
+    return tuple(path for path in paths if path in found)
+
+
 class AttemptCommits:
     """The commits of attempts, as our mirror has them. `protected`: paths of the owner's own list."""
 
@@ -61,10 +68,8 @@ class AttemptCommits:
         if commit not in self._seen:
             base = self._mirror.parent(commit)
             changes = self._mirror.changed(base, commit)
-            paths, listed = tuple(change.path for change in changes), self._protected
-            protected = {*needs_owner(changes, listed), *started(self._mirror, base, paths)}
-            theirs = tuple(path for path in paths if path in protected)
-            branch = Branch(known.head, base, commit, paths, theirs)
+            theirs = protected_paths(self._mirror, base, changes, self._protected)
+            branch = Branch(known.head, base, commit, tuple(change.path for change in changes), theirs)
             self._seen[commit] = SeenCommit(branch, subject_of(self._mirror.diff(base, commit)), changes)
         return self._seen[commit]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -31,7 +32,7 @@ class Passkey:
     role: str
     name: str
     made: str
-    used: str  # signed in last
+    used: str  # signed last
 
 
 @dataclass(frozen=True)
@@ -70,23 +71,21 @@ class Passkeys(OfDatabase):
 
         `count`: as its authenticator has just signed it. `listed`: who its account is now. Refused: nobody any more.
         """
-        at = in_utc(now)
         with self._db.transaction() as db:
-            sql = (
-                "update board_passkeys set count = ?, used = ?"
-                " where credential = ? and (count < ? or (count = 0 and ? = 0)) returning id, role, person"
-            )
-            found = db.execute(sql, (count, at, credential, count, count)).fetchall()
-            if not found:
-                db.execute("update board_passkeys set refused = ? where credential = ?", (at, credential))
+            if not (found := _counted(db, credential, count, now)):
                 return ""
-            role, account = found[0]["role"], found[0]["person"] if ":" in found[0]["person"] else ""
+            role, account = found["role"], found["person"] if ":" in found["person"] else ""
             if account:
                 if not (person := listed(account)):
                     raise Refused("who added this passkey is not on the list any more")
                 role = person.role
-            end_sessions(db, found[0]["id"], but=MOST_SESSIONS - 1)
-            return new_session(db, role, now, found[0]["id"], account)
+            end_sessions(db, found["id"], but=MOST_SESSIONS - 1)
+            return new_session(db, role, now, found["id"], account)
+
+    def counts(self, credential: str, count: int, now: datetime) -> bool:
+        """Keep that it has signed once more, for an order. False: as `sign_in`."""
+        with self._db.transaction() as db:
+            return _counted(db, credential, count, now) is not None
 
     def all(self) -> list[OwnPasskey]:
         """Return them, the last used first."""
@@ -115,3 +114,16 @@ class Passkeys(OfDatabase):
         """Return the account that it goes back to, which has to be listed still; or the session by a link."""
         row = self._db.row("select person from board_passkeys where id = ?", (who.passkey,)) if who.passkey else None
         return str(row["person"]) if row else who.account or who.id
+
+
+def _counted(db: sqlite3.Connection, credential: str, count: int, now: datetime) -> sqlite3.Row | None:
+    """Keep its count, and return it. None: it was deleted meanwhile, or its count went back, which is told."""
+    at = in_utc(now)
+    sql = (
+        "update board_passkeys set count = ?, used = ?"
+        " where credential = ? and (count < ? or (count = 0 and ? = 0)) returning id, role, person"
+    )
+    found = db.execute(sql, (count, at, credential, count, count)).fetchall()
+    if not found:
+        db.execute("update board_passkeys set refused = ? where credential = ?", (at, credential))
+    return found[0] if found else None

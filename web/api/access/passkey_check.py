@@ -1,13 +1,14 @@
 """What a browser's authenticator is asked, and whether what it answers is true. Nothing is kept but what was used.
 
 A challenge is asked for by anybody, as often as he likes, so it costs no memory: it is the digest of a ticket that this
-process has sealed, and only whoever got the ticket can name it. What was used is remembered for its two minutes, and
-only if a known passkey has signed it.
+process has sealed, and only whoever got the ticket can name it. What was used is remembered while it lasts, and only if
+a known passkey has signed it. What is signed for an order is the digest of the order, too.
 """
 
 from __future__ import annotations
 
 import hmac
+import json
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ from urllib.parse import urlsplit
 from sisimpur.shared.model.errors import Refused
 from sisimpur.web.api.access.passkey_book import PasskeyFacts
 
-LASTS = timedelta(minutes=2)
+LASTS = timedelta(minutes=2)  # to sign in
 NONCE, TIME, SEAL = 16, 8, 32  # bytes of a ticket
 LONGEST_TICKET = 2 * (NONCE + TIME + SEAL)  # digits
 NAME = "sisimpur"  # as a phone shows it beside its passkey
@@ -42,16 +43,17 @@ class PasskeyAnswer:
 class PasskeyTickets:
     """What was asked of browsers of late. A new process knows none of the one before: they begin again."""
 
+    lasts: timedelta = LASTS
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(SEAL), repr=False)
     _used: dict[str, datetime] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def make(self, purpose: str, now: datetime) -> str:
         """Return one for this purpose alone: what, where, and for whom."""
-        body = secrets.token_bytes(NONCE) + int((now + LASTS).timestamp() * 1000).to_bytes(TIME, "big")
+        body = secrets.token_bytes(NONCE) + int((now + self.lasts).timestamp() * 1000).to_bytes(TIME, "big")
         return (body + self._seal(body, purpose)).hex()
 
-    def challenge(self, ticket: str, purpose: str, now: datetime) -> bytes:
+    def challenge(self, ticket: str, purpose: str, now: datetime, order: Sequence[str] = ()) -> bytes:
         """Return what its browser was asked to sign. Refused: it is not ours, too old, used, or for another."""
         try:
             whole = bytes.fromhex(ticket)
@@ -61,11 +63,11 @@ class PasskeyTickets:
         if not hmac.compare_digest(seal, self._seal(body, purpose)):
             raise Refused(WRONG)
         left = int.from_bytes(body[NONCE:], "big") / 1000 - now.timestamp()
-        if not 0 <= left <= LASTS.total_seconds():
-            raise Refused("two minutes are over: begin again")
+        if not 0 <= left <= self.lasts.total_seconds():
+            raise Refused("it took too long: begin again")
         if ticket in self._used:
             raise Refused("this was used: begin again")
-        return challenge_of(ticket)
+        return challenge_of(ticket, order)
 
     def use_up(self, ticket: str, now: datetime) -> None:
         """Refused: somebody was faster."""
@@ -74,15 +76,18 @@ class PasskeyTickets:
                 del self._used[old]
             if ticket in self._used:
                 raise Refused("this was used: begin again")
-            self._used[ticket] = now + LASTS
+            self._used[ticket] = now + self.lasts
 
     def _seal(self, body: bytes, purpose: str) -> bytes:
         return hmac.digest(self._key, body + purpose.encode(), "sha256")
 
 
-def challenge_of(ticket: str) -> bytes:
-    """Return it. Whoever reads it in what was signed does not know the ticket."""
-    return sha256(ticket.encode()).digest()
+def challenge_of(ticket: str, order: Sequence[str] = ()) -> bytes:
+    """Return it. Whoever reads it in what was signed does not know the ticket.
+
+    `order`: what is signed for, if it is no sign-in: task, commit, ruling. As a JSON array nothing runs together.
+    """
+    return sha256((json.dumps([*order, ticket]) if order else ticket).encode()).digest()
 
 
 def site_of(origin: str) -> str:
@@ -93,16 +98,17 @@ def site_of(origin: str) -> str:
 # --- what is asked -------------------------------------------------------------------------------------------
 
 
-def asked_to_sign(ticket: str, origin: str) -> dict[str, Any]:
-    """Return the options of `navigator.credentials.get`. No passkey is named: a stranger learns of none."""
-    from webauthn import generate_authentication_options
+def asked_to_sign(challenge: bytes, origin: str, lasts: timedelta, mine: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the options of `navigator.credentials.get`. `mine`: which may sign; a stranger is told of none."""
+    from webauthn import base64url_to_bytes, generate_authentication_options
     from webauthn.helpers.options_to_json_dict import options_to_json_dict
-    from webauthn.helpers.structs import UserVerificationRequirement
+    from webauthn.helpers.structs import PublicKeyCredentialDescriptor, UserVerificationRequirement
 
     options = generate_authentication_options(
         rp_id=site_of(origin),
-        challenge=challenge_of(ticket),
-        timeout=_milliseconds(),
+        challenge=challenge,
+        timeout=_milliseconds(lasts),
+        allow_credentials=[PublicKeyCredentialDescriptor(id=base64url_to_bytes(one)) for one in mine],
         user_verification=UserVerificationRequirement.REQUIRED,
     )
     return options_to_json_dict(options)
@@ -128,7 +134,7 @@ def asked_to_make(ticket: str, origin: str, name: str, there: Sequence[str]) -> 
         rp_name=NAME,
         user_name=name,
         challenge=challenge_of(ticket),
-        timeout=_milliseconds(),
+        timeout=_milliseconds(LASTS),
         authenticator_selection=AuthenticatorSelectionCriteria(
             resident_key=ResidentKeyRequirement.REQUIRED,
             user_verification=UserVerificationRequirement.REQUIRED,
@@ -138,8 +144,8 @@ def asked_to_make(ticket: str, origin: str, name: str, there: Sequence[str]) -> 
     return options_to_json_dict(options)
 
 
-def _milliseconds() -> int:
-    return int(LASTS.total_seconds() * 1000)
+def _milliseconds(lasts: timedelta) -> int:
+    return int(lasts.total_seconds() * 1000)
 
 
 # --- what is answered ----------------------------------------------------------------------------------------

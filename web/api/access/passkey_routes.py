@@ -19,11 +19,13 @@ from sisimpur.web.api.access.access_routes import TokenAnswer, signed_in_with
 from sisimpur.web.api.access.passkey_answers import ChallengeAnswer, NewPasskeyAnswer, OfferAnswer
 from sisimpur.web.api.access.passkey_book import Passkey, Passkeys
 from sisimpur.web.api.access.passkey_check import (
+    LASTS,
     LONGEST_TICKET,
     PasskeyAnswer,
     PasskeyTickets,
     asked_to_make,
     asked_to_sign,
+    challenge_of,
     made,
     signed,
     site_of,
@@ -59,12 +61,18 @@ class NewPasskeyBody(OfferBody):
     authenticator: Bytes
 
 
-class PasskeySignInBody(BoardBody):
+class SignedByPasskey(BoardBody):
+    """What a passkey has signed: to sign in, or for an order; with the ticket that came with the question."""
+
     ticket: Ticket
     credential: Bytes
     client: Bytes
     authenticator: Bytes
     signature: Bytes
+
+    @property
+    def answer(self) -> PasskeyAnswer:
+        return PasskeyAnswer(self.credential, self.client, self.authenticator, self.signature)
 
 
 @dataclass
@@ -104,21 +112,20 @@ class PasskeyRoutes:
 
     def challenge(self, request: Request) -> Response:
         """What a passkey is to sign, for anybody; the ticket goes back with it. Nothing is kept of it."""
-        origin = _origin(request)
+        origin = passkey_origin(request)
         ticket = self.tickets.make(_signing_in(origin), self._now())
-        return _made({"ticket": ticket, "options": asked_to_sign(ticket, origin)})
+        return _made({"ticket": ticket, "options": asked_to_sign(challenge_of(ticket), origin, LASTS)})
 
-    def sign_in(self, request: Request, body: PasskeySignInBody) -> Response:
+    def sign_in(self, request: Request, body: SignedByPasskey) -> Response:
         """Begin a session, as by a link, in the role of who added the passkey."""
-        origin, now = _origin(request), self._now()
-        answer = PasskeyAnswer(body.credential, body.client, body.authenticator, body.signature)
+        origin, now = passkey_origin(request), self._now()
         try:
             challenge = self.tickets.challenge(body.ticket, _signing_in(origin), now)
             with self.home.open(looking=False) as records, heard_by(f"board: passkey {named(body.credential)}"):
                 passkeys = Passkeys(records.db)
                 if not (key := passkeys.key_of(body.credential, site_of(origin))):
                     raise Refused("this passkey is not known here; it may have been deleted")
-                count = signed(answer, key, challenge, origin)
+                count = signed(body.answer, key, challenge, origin)
                 self.tickets.use_up(body.ticket, now)
                 if not (token := passkeys.sign_in(body.credential, count, records.clock.now(), self._listed)):
                     raise Refused("this passkey counts less than before: there may be a copy of it; delete it")
@@ -128,7 +135,7 @@ class PasskeyRoutes:
 
     def offer(self, request: Request, body: OfferBody) -> Response:
         """What an authenticator is to make, for who is signed in; the ticket goes back with it."""
-        who, origin = signed_in(request.scope), _origin(request)
+        who, origin = signed_in(request.scope), passkey_origin(request)
         with self.home.open() as records:
             there = Passkeys(records.db).credentials(who, site_of(origin))
         ticket = self.tickets.make(_adding(who, origin), self._now())
@@ -136,7 +143,7 @@ class PasskeyRoutes:
 
     def add(self, request: Request, body: NewPasskeyBody) -> Response:
         """Keep a passkey for who is signed in: it signs in to the same role, and never to more."""
-        who, origin, now = signed_in(request.scope), _origin(request), self._now()
+        who, origin, now = signed_in(request.scope), passkey_origin(request), self._now()
         challenge = self.tickets.challenge(body.ticket, _adding(who, origin), now)
         facts = made(body.client, body.authenticator, challenge, origin)
         self.tickets.use_up(body.ticket, now)
@@ -177,7 +184,7 @@ def _way(request: Request) -> Way:
     return way
 
 
-def _origin(request: Request) -> str:
+def passkey_origin(request: Request) -> str:
     """Return the origin of the board's page there. 409: browsers know no passkey by this address."""
     way = _way(request)
     if way.origin != way.passkeys:

@@ -17,6 +17,7 @@ from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import sha256_of
+from sisimpur.web.api.access.step_up import StepUp
 from sisimpur.web.api.acting.order_bodies import (
     AnswerBody,
     CapBody,
@@ -36,7 +37,7 @@ from sisimpur.web.api.base.sign_in import BoardAnswer, BoardOrders
 from sisimpur.web.api.reading import readers
 from sisimpur.web.api.reading.plan_review import plan_review
 from sisimpur.web.api.reading.reading_routes import state_of
-from sisimpur.web.api.reading.review import is_guarded, review_facts
+from sisimpur.web.api.reading.review import is_guarded, is_protected, review_facts
 from sisimpur.web.api.reading.team_answers import DoneAnswer
 
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
@@ -49,6 +50,7 @@ class BoardActions:
 
     home: BoardHome
     lock: threading.Lock
+    step_up: StepUp
 
     def routes(self) -> APIRouter:
         routes = APIRouter(prefix=API)
@@ -84,9 +86,13 @@ class BoardActions:
                 return _stale(409, "it has changed since you looked at it", text)
             if seen != etag(text):
                 return _stale(412, "what is known about it has changed since you looked at it", text)
-            return self._done(records, Arguments(body.ruling, Path(), id=id, commit=body.commit, why=body.words))
+            wish = Arguments(body.ruling, Path(), id=id, commit=body.commit, why=body.words)
+            if body.ruling != "approve" or not self.step_up.is_on or not is_protected(records, id):
+                return self._done(records, wish)
+            order = (id, body.commit, body.ruling)
+            return self.step_up.done(request, records, order, body.passkey, lambda: self._done(records, wish))
 
-        return self.once(key, f"{id} {body.model_dump_json()}", judged)
+        return self.once(key, f"{id} {_said(body)}", judged)
 
     def answer(self, body: AnswerBody, key: Key) -> Response:
         def judged(records: Records) -> BoardAnswer:
@@ -117,9 +123,17 @@ class BoardActions:
         """Bring back what was healthy before, and pause deploys."""
         return self._order(Arguments("rollback", Path(), place=body.place), key)
 
-    def raise_cap(self, body: CapBody, key: Key) -> Response:
+    def raise_cap(self, request: Request, body: CapBody, key: Key) -> Response:
         """Let today cost up to this much; tomorrow the policy counts again."""
-        return self._order(Arguments("raise-cap", Path(), amount=body.cap, why=body.why), key)
+
+        def judged(records: Records) -> BoardAnswer:
+            wish = Arguments("raise-cap", Path(), amount=body.cap, why=body.why)
+            if not self.step_up.is_on:
+                return self._done(records, wish)
+            order = (records.day(), "", f"raise-cap {body.cap}")
+            return self.step_up.done(request, records, order, body.passkey, lambda: self._done(records, wish))
+
+        return self.once(key, f"raise-cap {_said(body)}", judged)
 
     def unblock(self, id: str, body: WhyBody, key: Key) -> Response:  # noqa: A002
         """Let a task begin without those that it waits for."""
@@ -165,6 +179,11 @@ def _not_for(role: Role, ruling: str, records: Records, id_: str) -> str:
     if role is Role.ANSWER and not records.journal.attempts(id_):
         return "nobody has begun it: whether it begins says a person, and a retry would"  # see plan_approval
     return ""
+
+
+def _said(body: RulingBody | CapBody) -> str:
+    """Return what stands for an order: signed or not, it is the same one."""
+    return body.model_dump_json(exclude={"passkey"})
 
 
 def _stale(status: int, title: str, review: str) -> BoardAnswer:

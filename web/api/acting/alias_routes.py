@@ -37,7 +37,8 @@ def alias_routes(home: BoardHome, actions: BoardActions, files: FileRoutes) -> A
     @routes.post("/orchestrator/approve/{id}", status_code=201, responses=described(DoneAnswer, 201))
     def approve(request: Request, id: str, body: ApprovalBody, key: Key, seen: Seen = "") -> Response:  # noqa: A002
         """`If-Match`: the ETag of the review that was read."""
-        return actions.rule(request, id, RulingBody(ruling="approve", commit=body.commit, why=body.why), key, seen)
+        ruling = RulingBody(ruling="approve", commit=body.commit, why=body.why, passkey=body.passkey)
+        return actions.rule(request, id, ruling, key, seen)
 
     @routes.get("/agent/{role}/status", responses=KNOWN | described(AgentAnswer))
     def agent(role: str, known: Changed = "") -> Response:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
+from sisimpur.web.api.access.passkey_routes import SignedByPasskey
 from sisimpur.web.api.base.board_openapi import BoardBody
 
 MOST = 200
@@ -30,11 +31,15 @@ class LineComment(BoardBody):
 
 
 class RulingBody(BoardBody):
-    """`commit`: what was looked at when it was decided, whole; empty: nothing was tested yet."""
+    """`commit`: what was looked at when it was decided, whole; empty: nothing was tested yet.
+
+    `passkey`: what it has signed for exactly this, where the board has asked for it.
+    """
 
     ruling: Literal["approve", "reject", "retry", "cancel", "done"]
     commit: Commit
     why: Words = ""
+    passkey: SignedByPasskey | None = None
     comments: Annotated[tuple[LineComment, ...], Field(max_length=MOST_COMMENTS)] = ()
 
     @model_validator(mode="after")
@@ -58,6 +63,7 @@ class RulingBody(BoardBody):
 class ApprovalBody(BoardBody):
     commit: Commit
     why: Words = ""
+    passkey: SignedByPasskey | None = None
 
 
 class PlanBody(BoardBody):
@@ -86,6 +92,7 @@ class CapBody(BoardBody):
 
     cap: Annotated[str, Field(min_length=1, max_length=30)]
     why: Words = ""
+    passkey: SignedByPasskey | None = None
 
 
 class RollbackBody(BoardBody):

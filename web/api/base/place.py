@@ -53,15 +53,25 @@ class BoardPlace:
         names = () if self.has_tls else ("127.0.0.1", "localhost", "[::1]")
         return tuple(f"{name}:{self.port}" for name in names)
 
+    @property
+    def passkeys_here(self) -> str:
+        """The origin of its page on this machine that may have passkeys; empty: with TLS it has none."""
+        return f"http://localhost:{self.port}" if self.here else ""
+
+    @property
+    def passkeys_there(self) -> str:
+        """The same over TLS; empty: it has no name."""
+        own = next((name for name in self.names[:1] if _is_name(name)), "")
+        return own and f"https://{own}"
+
     def way(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> Way | None:
         """Return how it came; None: by no way that is the board's."""
         host, came_from = headers.get("host", "").lower(), _came_from(scope)
         if host in self.names and self._is_private(scope, headers, came_from):
-            own = self.names[0] if _is_name(self.names[0]) else ""
-            return Way(frozenset({f"https://{host}"}), True, f"https://{host}", own and f"https://{own}")
+            return Way(frozenset({f"https://{host}"}), True, f"https://{host}", self.passkeys_there)
         if host in self.here and not (self.is_open and came_from not in OURSELVES):
             origins = frozenset(f"http://{name}" for name in self.here)
-            return Way(origins, False, f"http://{host}", f"http://localhost:{self.port}")
+            return Way(origins, False, f"http://{host}", self.passkeys_here)
         return None
 
     def _is_private(self, scope: Mapping[str, Any], headers: Mapping[str, str], came_from: str) -> bool:

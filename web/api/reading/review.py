@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sisimpur.agents.orchestrator.board.review_facts import protected_paths
 from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
 from sisimpur.cli.terminal.printing import plain_block
 from sisimpur.cli.views.show import at_the_gates
+from sisimpur.cli.wiring.parts import listed_paths
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.evidence import Evidence, Reviewed
 from sisimpur.shared.model.lifecycle import State
+
+if TYPE_CHECKING:
+    from sisimpur.shared.repo.mirror import Mirror
 
 PAGE = 5_000  # lines of a difference
 
@@ -44,6 +51,22 @@ def is_guarded(records: Records, id_: str) -> bool:
     )
 
 
+def is_protected(records: Records, id_: str) -> bool:
+    """Tell whether what waits there touches a protected path, or what the notes guard, or nobody knows whether it does.
+
+    Its commit is looked at: what the owner was asked about may be another thing.
+    """
+    evidence, _ = records.gates.newest(id_)
+    if records.gates.parked(id_) is None:
+        return False
+    if evidence is None or is_guarded(records, id_):
+        return True
+    with _mirror(records) as mirror:
+        base = mirror.parent(evidence.commit)
+        changes = mirror.changed(base, evidence.commit)
+        return bool(protected_paths(mirror, base, changes, listed_paths(records.settings.target.file)))
+
+
 def _evidence(found: Evidence | None) -> dict[str, Any]:
     """`standing`: passed, failed, not run."""
     if found is None:
@@ -74,17 +97,20 @@ def difference(records: Records, id_: str, begin: int) -> dict[str, Any]:
 
     Letters that nobody sees are shown as `[U+202E]`.
     """
-    from sisimpur.shared.repo.mirror import Mirror
-
     evidence, _ = records.gates.newest(id_)
     if evidence is None:
         return {"commit": "", "base": "", "begin": 0, "lines": [], "next": None}
-    mirror = Mirror.at(records.home.mirror(records.settings.target.name))
-    try:
+    with _mirror(records) as mirror:
         patch = mirror.diff(evidence.base, evidence.commit).decode("utf-8", "replace")
-    finally:
-        mirror.close()
     lines = plain_block(owner_text.tests_first(patch)).split("\n")
     following = begin + PAGE if len(lines) > begin + PAGE else None
     found = {"lines": lines[begin : begin + PAGE], "next": following}
     return {"commit": evidence.commit, "base": evidence.base, "begin": begin, **found}
+
+
+@contextmanager
+def _mirror(records: Records) -> Iterator[Mirror]:
+    from sisimpur.shared.repo.mirror import Mirror
+
+    with closing(Mirror.at(records.home.mirror(records.settings.target.name))) as mirror:
+        yield mirror

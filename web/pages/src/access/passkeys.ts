@@ -14,11 +14,15 @@ interface Signed {
 export const isAble = (): boolean => "PublicKeyCredential" in window && "parseCreationOptionsFromJSON" in PublicKeyCredential;
 
 export async function signInByPasskey(): Promise<void> {
-  const { ticket, options } = await order<ChallengeAnswer>("session/challenge", {});
+  await begin("session/passkey", await signed(await order<ChallengeAnswer>("session/challenge", {})));
+}
+
+/** Let the device sign what the board has asked for, as the board reads it. */
+export async function signed({ ticket, options }: ChallengeAnswer): Promise<object> {
+  if (!isAble()) throw new Problem(409, { title: t("passkey.old") });
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   const { id, response } = await answered(navigator.credentials.get({ publicKey }));
-  const said = { credential: id, client: response.clientDataJSON, authenticator: response.authenticatorData, signature: response.signature };
-  await begin("session/passkey", { ticket, ...said });
+  return { ticket, credential: id, client: response.clientDataJSON, authenticator: response.authenticatorData, signature: response.signature };
 }
 
 export async function addPasskey(name: string): Promise<void> {

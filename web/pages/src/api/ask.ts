@@ -1,7 +1,7 @@
 /* Asking the board. On its own machine the key lies in this page's storage, which no other port can read: there is no cookie.
    Over TLS it is a cookie that no page can read, and here stands only that there is one. */
 
-import type { TokenAnswer } from "./types";
+import type { ChallengeAnswer, TokenAnswer } from "./types";
 
 const KEPT = "cookie";
 const KEY = "sisimpur.key";
@@ -24,7 +24,7 @@ export interface Answer<T> {
 export class Problem extends Error {
   constructor(
     readonly status: number,
-    readonly value: { title?: string; errors?: { at: string; says: string }[] },
+    readonly value: { title?: string; errors?: { at: string; says: string }[]; asked?: ChallengeAnswer },
   ) {
     super(value.title ?? "");
   }

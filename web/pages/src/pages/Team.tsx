@@ -222,7 +222,7 @@ function Audit(): ReactNode {
           <li key={one.seq} dir="auto">
             <time dateTime={one.at}>{moment(one.at)}</time> <b>{one.actor}</b> {one.via && <span className="soft">({one.via})</span>} {one.kind} <Plain text={one.subject} />{" "}
             <span className="soft">
-              <Plain text={Object.entries(one.detail).filter(([, value]) => value !== "" && value !== null).map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`).join(", ")} />
+              <Plain text={Object.entries(one.detail).filter(([, value]) => value !== "" && value !== null).map(([name, value]) => `${name} ${typeof value === "object" ? ((value as { passkey?: string }).passkey ?? JSON.stringify(value)) : String(value)}`).join(", ")} />
             </span>
           </li>
         ))}

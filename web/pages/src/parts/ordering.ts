@@ -23,7 +23,7 @@ export function useOrder(form: string): Ordering {
     setBusy(true);
     setProblem(null);
     try {
-      const done = await order<Partial<DoneAnswer>>(name, body, { "Idempotency-Key": key, ...headers }, method);
+      const done = await signedIfAsked((more) => order<Partial<DoneAnswer>>(name, { ...(body as object), ...more }, { "Idempotency-Key": key, ...headers }, method));
       setSent(sent + 1);
       await readAgain();
       say([done.told, done.next].filter(Boolean).join("; ") || t("done"));
@@ -39,4 +39,16 @@ export function useOrder(form: string): Ordering {
     }
   }
   return { busy, problem, send };
+}
+
+/** Where the board wants a passkey's signature for exactly this order, it is sent once more, with it. */
+async function signedIfAsked<T>(send: (more: object) => Promise<T>): Promise<T> {
+  try {
+    return await send({});
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.value.asked) throw error;
+    say(t("passkey.sign"));
+    const { signed } = await import("../access/passkeys");
+    return send({ passkey: await signed(error.value.asked) });
+  }
 }
