@@ -136,6 +136,42 @@ def test_a_cap_is_signed_for_and_the_same_signature_raises_no_other_one(tmp_path
     assert row["signed"]["ruling"] == "raise-cap 7.50" and holds(row["signed"], phone.credential)
 
 
+def test_a_setting_that_decides_what_is_spent_and_merged_is_signed_for_with_its_values(tmp_path: Path) -> None:
+    day = guarded(run(tmp_path))
+    mine, phone = with_passkey(day)
+
+    def change(values: dict[str, Any], signed: Any = None) -> Any:
+        (file,) = (one for one in mine.read("settings")["files"] if one["file"] == "config/policy.yaml")
+        body = {"file": file["file"], "values": values, "confirmed": True, "passkey": signed}
+        head = {"origin": LOCAL, "if-match": f'"{file["digest"]}"', **mine._key()}
+        return mine.http.put("/api/v1/settings", json=body, headers=head)
+
+    more = {"budget.day": 9.5}
+    signed = phone.signs(asked(change(more)))
+    assert "signs once" in refused(change({"budget.day": 95}, signed), 403)
+    assert not any("signed" in one for one in rows(day, "file"))
+    assert change(more, phone.signs(asked(change(more)))).status_code == 200
+    assert "day: 9.5" in (day.home.config / "policy.yaml").read_text()
+    (row,) = (one for one in rows(day, "file") if "signed" in one)
+    assert row["signed"]["ruling"] == '{"values":{"budget.day":9.5}}' and holds(row["signed"], phone.credential)
+    assert change({"capacity.depth": 2}).status_code == 200, "what is not grave is not signed"
+
+
+def test_who_has_a_session_alone_gets_no_passkey_of_his_own_beside_yours(home: Stage) -> None:
+    mine, phone = with_passkey(home)
+    thief, his = Local(mine.http, mine.token), phone_of()
+    question = asked(thief.post("session/offer", {"name": "his"}))
+    assert "passkey" in refused(thief.post("session/offer", {"name": "his", "passkey": his.signs(question)}), 403)
+    id_ = mine.read("passkeys")["passkeys"][0]["id"]
+    answer = mine.http.delete(f"/api/v1/passkeys/{id_}", headers={"origin": LOCAL, **mine._key()})
+    assert f"board --close {id_}" in refused(answer, 403)
+    signed = phone.signs(asked(mine.post("session/offer", {"name": "the laptop"})))
+    laptop, offer = phone_of(), mine.post("session/offer", {"name": "the laptop", "passkey": signed})
+    assert offer.status_code == 201
+    assert mine.post("passkeys", {**laptop.makes(offer.json()), "name": "the laptop"}).status_code == 201
+    assert len(mine.read("passkeys")["passkeys"]) == 2
+
+
 def test_off_or_unprotected_nothing_more_is_asked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     answers = [reads(), plans(task(SUM, files=("app.py", "tests/test_app.py"))), CODES, APPROVES]
     with ScriptedModel(answers) as model:

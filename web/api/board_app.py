@@ -91,7 +91,8 @@ def make_api(
         max_body_size=LONGEST_BODY,  # of a body that does not say how long it is
     )
     app.add_middleware(GZipMiddleware, minimum_size=WORTH_PACKING)  # no answer holds a key that its length could tell
-    actions = BoardActions(home, threading.Lock(), StepUp(home))
+    step_up = StepUp(home)
+    actions = BoardActions(home, threading.Lock(), step_up)
     files = FileRoutes(home, actions)
     for routes in (
         reading_routes(home),
@@ -101,7 +102,7 @@ def make_api(
         files.routes(),
         alias_routes(home, actions, files),
         AccessRoutes(home, failures).routes(),
-        PasskeyRoutes(home, failures).routes(),
+        PasskeyRoutes(home, failures, step_up).routes(),
         OAuthRoutes(home, failures, providers).routes(),
         PushRoutes(home, make_sender).routes(),
     ):

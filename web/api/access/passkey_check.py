@@ -16,11 +16,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
+
+from pydantic import Field
 
 from sisimpur.shared.model.errors import Refused
 from sisimpur.web.api.access.passkey_book import PasskeyFacts
+from sisimpur.web.api.base.board_openapi import BoardBody
 
 LASTS = timedelta(minutes=2)  # to sign in
 NONCE, TIME, SEAL = 16, 8, 32  # bytes of a ticket
@@ -29,14 +32,18 @@ NAME = "sisimpur"  # as a phone shows it beside its passkey
 WRONG = "this is no answer to what was asked: begin again"
 
 
-@dataclass(frozen=True)
-class PasskeyAnswer:
-    """What a browser says that a passkey has signed, each part in base64url."""
+Ticket = Annotated[str, Field(pattern=f"^[0-9a-f]{{{LONGEST_TICKET}}}$")]
+Bytes = Annotated[str, Field(pattern="^[A-Za-z0-9_-]+$", max_length=2_000)]  # base64url
 
-    credential: str
-    client: str  # what the browser saw: challenge and origin, in JSON
-    authenticator: str  # for which site, whether somebody was known, how often
-    signature: str
+
+class SignedByPasskey(BoardBody):
+    """What a passkey has signed: to sign in, or for an order; with the ticket that came with the question."""
+
+    ticket: Ticket
+    credential: Bytes
+    client: Bytes  # what the browser saw: challenge and origin, in JSON
+    authenticator: Bytes  # for which site, whether somebody was known, how often
+    signature: Bytes
 
 
 @dataclass
@@ -175,7 +182,7 @@ def made(client: str, authenticator: str, challenge: bytes, origin: str) -> Pass
         return PasskeyFacts(bytes_to_base64url(found.credential_id), found.credential_public_key, found.sign_count)
 
 
-def signed(answer: PasskeyAnswer, public_key: bytes, challenge: bytes, origin: str) -> int:
+def signed(answer: SignedByPasskey, public_key: bytes, challenge: bytes, origin: str) -> int:
     """Return how often the passkey has signed, as its authenticator says. Whether that went back the book tells."""
     from webauthn import base64url_to_bytes, verify_authentication_response
     from webauthn.helpers.structs import AuthenticationCredential, AuthenticatorAssertionResponse

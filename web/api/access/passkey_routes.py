@@ -20,9 +20,10 @@ from sisimpur.web.api.access.passkey_answers import ChallengeAnswer, NewPasskeyA
 from sisimpur.web.api.access.passkey_book import Passkey, Passkeys
 from sisimpur.web.api.access.passkey_check import (
     LASTS,
-    LONGEST_TICKET,
-    PasskeyAnswer,
+    Bytes,
     PasskeyTickets,
+    SignedByPasskey,
+    Ticket,
     asked_to_make,
     asked_to_sign,
     challenge_of,
@@ -30,12 +31,13 @@ from sisimpur.web.api.access.passkey_check import (
     signed,
     site_of,
 )
-from sisimpur.web.api.base.board_answers import API, answered
+from sisimpur.web.api.access.step_up import StepUp, passkey_origin
+from sisimpur.web.api.base.board_answers import API, answered, as_response
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import KNOWN, BoardBody, Changed, Named, described
 from sisimpur.web.api.base.guard import Failures, signed_in
 from sisimpur.web.api.base.place import WAY, Way
-from sisimpur.web.api.base.sign_in import SignedIn, named
+from sisimpur.web.api.base.sign_in import BoardAnswer, SignedIn, named
 
 
 def _plain(name: str) -> str:
@@ -47,32 +49,20 @@ def _plain(name: str) -> str:
 
 
 Name = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_plain)]
-Ticket = Annotated[str, Field(pattern=f"^[0-9a-f]{{{LONGEST_TICKET}}}$")]
-Bytes = Annotated[str, Field(pattern="^[A-Za-z0-9_-]+$", max_length=2_000)]  # base64url
 
 
 class OfferBody(BoardBody):
+    """`passkey`: what one that is there has signed for it, where the board has asked for it."""
+
     name: Name
+    passkey: SignedByPasskey | None = None
 
 
-class NewPasskeyBody(OfferBody):
+class NewPasskeyBody(BoardBody):
+    name: Name
     ticket: Ticket
     client: Bytes
     authenticator: Bytes
-
-
-class SignedByPasskey(BoardBody):
-    """What a passkey has signed: to sign in, or for an order; with the ticket that came with the question."""
-
-    ticket: Ticket
-    credential: Bytes
-    client: Bytes
-    authenticator: Bytes
-    signature: Bytes
-
-    @property
-    def answer(self) -> PasskeyAnswer:
-        return PasskeyAnswer(self.credential, self.client, self.authenticator, self.signature)
 
 
 @dataclass
@@ -86,6 +76,7 @@ class PasskeysAnswer:
 class PasskeyRoutes:
     home: BoardHome
     failures: Failures
+    step_up: StepUp
     tickets: PasskeyTickets = field(default_factory=PasskeyTickets)
 
     def routes(self) -> APIRouter:
@@ -125,7 +116,7 @@ class PasskeyRoutes:
                 passkeys = Passkeys(records.db)
                 if not (key := passkeys.key_of(body.credential, site_of(origin))):
                     raise Refused("this passkey is not known here; it may have been deleted")
-                count = signed(body.answer, key, challenge, origin)
+                count = signed(body, key, challenge, origin)
                 self.tickets.use_up(body.ticket, now)
                 if not (token := passkeys.sign_in(body.credential, count, records.clock.now(), self._listed)):
                     raise Refused("this passkey counts less than before: there may be a copy of it; delete it")
@@ -134,10 +125,17 @@ class PasskeyRoutes:
         return signed_in_with(token, request.scope[WAY])
 
     def offer(self, request: Request, body: OfferBody) -> Response:
-        """What an authenticator is to make, for who is signed in; the ticket goes back with it."""
+        """What an authenticator is to make, for who is signed in; the ticket goes back with it.
+
+        Where grave orders are signed, another passkey is one: the first of a person is not, and stands for him then.
+        """
         who, origin = signed_in(request.scope), passkey_origin(request)
-        with self.home.open() as records:
+        with self.home.open(looking=False) as records:
             there = Passkeys(records.db).credentials(who, site_of(origin))
+            if there and self.step_up.is_on:
+                proof = self.step_up.proof(request, records, ("", "", f"add {body.name}"), body.passkey)
+                if isinstance(proof, BoardAnswer):
+                    return as_response(proof)
         ticket = self.tickets.make(_adding(who, origin), self._now())
         return _made({"ticket": ticket, "options": asked_to_make(ticket, origin, body.name, there)})
 
@@ -163,6 +161,9 @@ class PasskeyRoutes:
     def delete(self, request: Request, id: Named) -> Response:  # noqa: A002
         """Delete one of your own, an owner any: whoever came by it has to sign in anew."""
         who = signed_in(request.scope)
+        if self.step_up.is_on:  # without any a person adds his first one, which nothing signs
+            how = f"delete a passkey at the terminal: sisimpur board --close {id}"
+            raise HTTPException(403, f"grave orders are signed here (step_up), so {how}")
         with self.home.open(looking=False) as records:
             passkeys = Passkeys(records.db)
             if id not in {one.id for one in passkeys.of(who)} or not passkeys.close(id, records.clock.now()):
@@ -182,15 +183,6 @@ class PasskeyRoutes:
 def _way(request: Request) -> Way:
     way: Way = request.scope[WAY]
     return way
-
-
-def passkey_origin(request: Request) -> str:
-    """Return the origin of the board's page there. 409: browsers know no passkey by this address."""
-    way = _way(request)
-    if way.origin != way.passkeys:
-        where = f"open {way.passkeys} for that" if way.passkeys else "write a name into `url` in config/board.yaml"
-        raise HTTPException(409, f"a passkey is for a name, and {way.origin} is not the one of this board; {where}")
-    return way.origin
 
 
 def _signing_in(origin: str) -> str:

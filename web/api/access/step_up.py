@@ -6,20 +6,27 @@ more, nor to sign in. It is kept in the order's row of the audit: anybody can se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from fastapi import Request
+from starlette.exceptions import HTTPException
 
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.store.chain import heard_by
 from sisimpur.web.api.access.passkey_book import Passkeys
-from sisimpur.web.api.access.passkey_check import PasskeyTickets, asked_to_sign, challenge_of, signed, site_of
-from sisimpur.web.api.access.passkey_routes import SignedByPasskey, passkey_origin
+from sisimpur.web.api.access.passkey_check import (
+    PasskeyTickets,
+    SignedByPasskey,
+    asked_to_sign,
+    challenge_of,
+    signed,
+    site_of,
+)
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.guard import problem, signed_in
+from sisimpur.web.api.base.place import WAY, Way
 from sisimpur.web.api.base.sign_in import BoardAnswer, SignedIn, named
 
 ORDER_LASTS = timedelta(minutes=5)
@@ -37,18 +44,15 @@ class StepUp:
     def is_on(self) -> bool:
         return self.home.file().step_up == "guarded"
 
-    def done(
-        self,
-        request: Request,
-        records: Records,
-        order: Sequence[str],
-        said: SignedByPasskey | None,
-        do: Callable[[], BoardAnswer],
-    ) -> BoardAnswer:
-        """Do it, and keep what was signed for it; else answer what is to be signed, or why it was not.
+    def proof(
+        self, request: Request, records: Records, order: Sequence[str], said: SignedByPasskey | None
+    ) -> Mapping[str, str] | BoardAnswer:
+        """Return what shows who has signed this order, empty where none is signed; else what to sign, or why not.
 
         `order`: as PARTS.
         """
+        if not self.is_on:
+            return {}
         who, origin = signed_in(request.scope), passkey_origin(request)
         mine = Passkeys(records.db).credentials(who, site_of(origin))
         if not mine:
@@ -58,11 +62,9 @@ class StepUp:
             options = asked_to_sign(challenge_of(ticket, order), origin, ORDER_LASTS, mine)
             return _refused("sign this with your passkey", asked={"ticket": ticket, "options": options})
         try:
-            proof = self._proof(records, who, origin, order, said)
+            return self._proof(records, who, origin, order, said)
         except Refused as why:
             return _refused(WHY_NOT.format(why=why))
-        with heard_by(who.via, proof):
-            return do()
 
     def _proof(
         self, records: Records, who: SignedIn, origin: str, order: Sequence[str], said: SignedByPasskey
@@ -75,7 +77,7 @@ class StepUp:
         if said.credential not in passkeys.credentials(who, site):
             raise Refused("this passkey is not yours")
         key = passkeys.key_of(said.credential, site)
-        count = signed(said.answer, key, challenge, origin)
+        count = signed(said, key, challenge, origin)
         self.tickets.use_up(said.ticket, now)
         if not passkeys.counts(said.credential, count, records.clock.now()):
             raise Refused("this passkey counts less than before: there may be a copy of it; delete it")
@@ -89,3 +91,12 @@ def _ordering(who: SignedIn, origin: str) -> str:
 
 def _refused(title: str, **more: object) -> BoardAnswer:
     return BoardAnswer(403, problem(403, title, **more).decode())
+
+
+def passkey_origin(request: Request) -> str:
+    """Return the origin of the board's page there. 409: browsers know no passkey by this address."""
+    way: Way = request.scope[WAY]
+    if way.origin != way.passkeys:
+        where = f"open {way.passkeys} for that" if way.passkeys else "write a name into `url` in config/board.yaml"
+        raise HTTPException(409, f"a passkey is for a name, and {way.origin} is not the one of this board; {where}")
+    return way.origin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +17,8 @@ from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import sha256_of
+from sisimpur.shared.store.chain import heard_by
+from sisimpur.web.api.access.passkey_check import SignedByPasskey
 from sisimpur.web.api.access.step_up import StepUp
 from sisimpur.web.api.acting.order_bodies import (
     AnswerBody,
@@ -28,10 +30,10 @@ from sisimpur.web.api.acting.order_bodies import (
     WhyBody,
 )
 from sisimpur.web.api.acting.orders import carried_out
-from sisimpur.web.api.base.board_answers import API, etag
+from sisimpur.web.api.base.board_answers import API, as_response, etag
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import described
-from sisimpur.web.api.base.guard import PROBLEM, not_allowed, problem, signed_in
+from sisimpur.web.api.base.guard import not_allowed, problem, signed_in
 from sisimpur.web.api.base.rights import Role, may
 from sisimpur.web.api.base.sign_in import BoardAnswer, BoardOrders
 from sisimpur.web.api.reading import readers
@@ -90,7 +92,7 @@ class BoardActions:
             if body.ruling != "approve" or not self.step_up.is_on or not is_protected(records, id):
                 return self._done(records, wish)
             order = (id, body.commit, body.ruling)
-            return self.step_up.done(request, records, order, body.passkey, lambda: self._done(records, wish))
+            return self._signed(request, records, order, body.passkey, wish)
 
         return self.once(key, f"{id} {_said(body)}", judged)
 
@@ -128,10 +130,8 @@ class BoardActions:
 
         def judged(records: Records) -> BoardAnswer:
             wish = Arguments("raise-cap", Path(), amount=body.cap, why=body.why)
-            if not self.step_up.is_on:
-                return self._done(records, wish)
             order = (records.day(), "", f"raise-cap {body.cap}")
-            return self.step_up.done(request, records, order, body.passkey, lambda: self._done(records, wish))
+            return self._signed(request, records, order, body.passkey, wish)
 
         return self.once(key, f"raise-cap {_said(body)}", judged)
 
@@ -151,6 +151,16 @@ class BoardActions:
 
         return self.once(key, repr(wish), judged)
 
+    def _signed(
+        self, request: Request, records: Records, order: Sequence[str], said: SignedByPasskey | None, wish: Arguments
+    ) -> BoardAnswer:
+        """Do it, and keep what was signed for it. `order`: as in StepUp."""
+        proof = self.step_up.proof(request, records, order, said)
+        if isinstance(proof, BoardAnswer):
+            return proof
+        with heard_by(signed_in(request.scope).via, proof):
+            return self._done(records, wish)
+
     def _done(self, records: Records, wish: Arguments) -> BoardAnswer:
         try:
             return BoardAnswer(201, self.home.told(carried_out(records, wish), records))
@@ -168,8 +178,7 @@ class BoardActions:
             found = known or do(records)
             if known is None and found.status == 201:
                 book.keep(key, digest, found, records.clock.now())
-        kind = "application/json" if found.status < 400 else PROBLEM
-        return Response(found.text.encode("utf-8", "backslashreplace"), found.status, media_type=kind)
+        return as_response(found)
 
 
 def _not_for(role: Role, ruling: str, records: Records, id_: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
@@ -20,6 +20,7 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.reference import FILES, GRAVE, ON_PAGES, setting_rows
 from sisimpur.shared.config.setting_edit import changed
 from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.store.chain import heard_by
 from sisimpur.shared.system.markdown import outline
 from sisimpur.shared.system.strict_yaml import parse
 from sisimpur.web.api.acting.acting_routes import BoardActions, Key, Seen
@@ -33,10 +34,10 @@ from sisimpur.web.api.acting.owners_files import (
     task_file,
     vision_file,
 )
-from sisimpur.web.api.base.board_answers import API, problem_answer
+from sisimpur.web.api.base.board_answers import API, as_response, problem_answer
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.board_openapi import described
-from sisimpur.web.api.base.guard import problem
+from sisimpur.web.api.base.guard import problem, signed_in
 from sisimpur.web.api.base.sign_in import BoardAnswer
 from sisimpur.web.api.reading.plan_answers import RoadmapFileAnswer, VisionAnswer, VisionPreviewAnswer
 from sisimpur.web.api.reading.reading_routes import state_of
@@ -112,16 +113,26 @@ class FileRoutes:
 
         return self._write(_roadmap, with_it_moved, seen)
 
-    def change_settings(self, body: SettingsBody, seen: Seen = "") -> Response:
+    def change_settings(self, request: Request, body: SettingsBody, seen: Seen = "") -> Response:
         """Write values into a file of settings. `If-Match`: its digest as it was read, in quotes."""
         if body.file not in ON_PAGES:
             raise HTTPException(404, f"no setting of {body.file} is changed from here; use an editor")
         forms = {row.key for row in setting_rows(FILES[body.file]) if row.form}
         if unknown := sorted(set(body.values) - forms):
             raise HTTPException(404, f"{unknown[0]} is not changed from here; use an editor")
-        if not body.confirmed and any(key.startswith(GRAVE) for key in body.values):
+        is_grave = any(key.startswith(GRAVE) for key in body.values)
+        if is_grave and not body.confirmed:
             raise HTTPException(422, "this decides what is spent and merged: say that it is meant (confirmed)")
-        return self._write(_settings(body.file), lambda _, text: changed(text, body.file, body.values), seen)
+        proof = self._proof(request, body, seen) if is_grave else {}
+        if isinstance(proof, BoardAnswer):
+            return as_response(proof)
+        with heard_by(signed_in(request.scope).via, proof):
+            return self._write(_settings(body.file), lambda _, text: changed(text, body.file, body.values), seen)
+
+    def _proof(self, request: Request, body: SettingsBody, seen: str) -> Mapping[str, str] | BoardAnswer:
+        order = (body.file, seen.strip('"'), body.model_dump_json(include={"values"}))
+        with self.home.open(looking=False) as records:
+            return self.actions.step_up.proof(request, records, order, body.passkey)
 
     def task(self, id: str) -> Response:  # noqa: A002
         """The task's file. The ETag is its digest."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
-from sisimpur.web.api.access.passkey_routes import SignedByPasskey
+from sisimpur.web.api.access.passkey_check import SignedByPasskey
 from sisimpur.web.api.base.board_openapi import BoardBody
 
 MOST = 200
@@ -116,11 +116,15 @@ Written = (
 
 
 class SettingsBody(BoardBody):
-    """`values`: by their keys; null: as if it were not there. `confirmed`: it was asked whether it is meant."""
+    """`values`: by their keys; null: as if it were not there. `confirmed`: it was asked whether it is meant.
+
+    `passkey`: what it has signed for exactly these values, where the board has asked for it.
+    """
 
     file: Annotated[str, Field(max_length=MOST)]
     values: Annotated[dict[SettingKey, Written], Field(min_length=1, max_length=MOST)]
     confirmed: bool = False
+    passkey: SignedByPasskey | None = None
 
 
 class MoveBody(BoardBody):

@@ -14,6 +14,7 @@ from sisimpur.shared.model.errors import TeamError, Unavailable
 from sisimpur.shared.model.text import sha256_of
 from sisimpur.web.api.base.board_home import BoardHome
 from sisimpur.web.api.base.guard import PROBLEM, problem
+from sisimpur.web.api.base.sign_in import BoardAnswer
 
 API = "/api/v1"
 
@@ -29,6 +30,11 @@ def answered(text: str, known: str = "") -> Response:
         return Response(status_code=304, headers={"etag": tag})
     body = text.encode("utf-8", "backslashreplace")
     return Response(body, headers={"etag": tag}, media_type="application/json")
+
+
+def as_response(found: BoardAnswer) -> Response:
+    kind = "application/json" if found.status < 400 else PROBLEM
+    return Response(found.text.encode("utf-8", "backslashreplace"), found.status, media_type=kind)
 
 
 def told_as_problems(app: FastAPI, home: BoardHome, allowed: Callable[[str], str]) -> None:

@@ -2,6 +2,7 @@
 
 import { ask, begin, order, Problem } from "../api/ask";
 import type { ChallengeAnswer, OfferAnswer } from "../api/types";
+import { signedIfAsked } from "../parts/ordering";
 import { t } from "../words/words";
 
 /** Of what a browser answers what the board reads, in base64url. `signature`: of a passkey that signs in. */
@@ -26,7 +27,7 @@ export async function signed({ ticket, options }: ChallengeAnswer): Promise<obje
 }
 
 export async function addPasskey(name: string): Promise<void> {
-  const { ticket, options } = await order<OfferAnswer>("session/offer", { name });
+  const { ticket, options } = await signedIfAsked((more) => order<OfferAnswer>("session/offer", { name, ...more }));
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
   const { response } = await answered(navigator.credentials.create({ publicKey }));
   await order("passkeys", { ticket, name, client: response.clientDataJSON, authenticator: response.authenticatorData });

@@ -42,7 +42,7 @@ export function useOrder(form: string): Ordering {
 }
 
 /** Where the board wants a passkey's signature for exactly this order, it is sent once more, with it. */
-async function signedIfAsked<T>(send: (more: object) => Promise<T>): Promise<T> {
+export async function signedIfAsked<T>(send: (more: object) => Promise<T>): Promise<T> {
   try {
     return await send({});
   } catch (error) {
