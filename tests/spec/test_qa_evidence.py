@@ -146,6 +146,16 @@ ROWS = [
         task=QUIET,
         touched=touched("shop.py"),
     ),
+    Row(
+        "nor is one that writes the moment in another order",
+        Runs(
+            ran({f"tests/test_shop.py::test_a[{one}]": P for one in ("21:24:09 2026-11-27", "11-27-2026 21:24:09")}),
+            ran({f"tests/test_shop.py::test_a[{one}]": P for one in ("21:31:02 2026-11-27", "11-27-2026 21:31:02")}),
+        ),
+        (),
+        task=QUIET,
+        touched=touched("shop.py"),
+    ),
     *(
         Row(
             f"other values beside a moment are other ones: {now}",
