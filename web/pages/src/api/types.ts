@@ -162,6 +162,8 @@ export interface Verdict {
 
 export interface Review {
   id: string;
+  goal_words: string;
+  said: string[];
   state: TaskState;
   commit: string;
   base: string;

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { useRead } from "../api/reading";
 import { useOrder } from "../parts/ordering";
-import { Part, Trouble, Waiting } from "../parts/parts";
+import { Asked, Part, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { useWho } from "../parts/who";
 import { count, day, dollars, moment } from "../words/figures";
@@ -14,6 +14,8 @@ interface Planned {
   id: string;
   title: string;
   text: string;
+  goal_words: string;
+  said: string[];
   priority: string;
   files: string[];
   after: string[];
@@ -59,9 +61,10 @@ function Task({ one }: { one: Planned }): ReactNode {
           <Plain text={one.title || one.id} />
         </Link>
       </p>
-      <p className="whole" dir="auto">
-        <Plain text={one.text} />
+      <p className="soft" dir="auto">
+        <Plain text={[tOr("priority", one.priority), one.after.length ? t("plan.after", { tasks: one.after.join(", ") }) : "", one.why].filter(Boolean).join(" · ")} />
       </p>
+      <Asked words={one.goal_words} said={one.said} />
       {one.files.length > 0 && (
         <p>
           <code>
@@ -69,9 +72,12 @@ function Task({ one }: { one: Planned }): ReactNode {
           </code>
         </p>
       )}
-      <p className="soft" dir="auto">
-        <Plain text={[tOr("priority", one.priority), one.after.length ? t("plan.after", { tasks: one.after.join(", ") }) : "", one.why].filter(Boolean).join(" · ")} />
-      </p>
+      <details>
+        <summary>{t("its.words")}</summary>
+        <p className="whole" dir="auto">
+          <Plain text={one.text} />
+        </p>
+      </details>
     </article>
   );
 }
