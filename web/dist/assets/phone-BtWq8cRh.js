@@ -1,0 +1,1 @@
+export{n as register}from"./phone-Bzl2TT32.js";
