@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sisimpur.agents.qa.analysis.moments import of_another_minute
+from sisimpur.agents.qa.analysis.moments import MOMENT, later_names, of_another_minute
 from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour, bare_name, with_class, without_values
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Named, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
@@ -83,7 +83,11 @@ class Runs:
 
     @property
     def new_tests(self) -> frozenset[str]:
-        return frozenset(test for test in self.change.outcomes if test not in self.base.outcomes)
+        """Those that the base has not; one that is named by the moment of its run it has under another."""
+        gone, new = (
+            a.outcomes.keys() - b.outcomes.keys() for a, b in ((self.base, self.change), (self.change, self.base))
+        )
+        return frozenset(new - set(later_names(frozenset(filter(MOMENT.search, gone)), new).values()))
 
 
 @dataclass(frozen=True)

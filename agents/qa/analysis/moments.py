@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, time, timedelta
 
 DAY, HOUR = r"(?:\d{4}-\d\d-\d\d|\d\d-\d\d-\d{4})", r"\d\d:\d\d(?::\d\d)?(?:\.\d+)?"
@@ -13,18 +13,23 @@ ONE_RUN, MIDNIGHT = timedelta(hours=1), time(0)
 
 
 def of_another_minute(before: Collection[str], after: Collection[str]) -> frozenset[str]:
-    """Tests named by the moment of their run: in each one's place another, named alike but for a later moment.
+    """Tests named by the moment of their run: in each one's place another, named alike but for a later moment."""
+    return frozenset(later_names(before, after))
+
+
+def later_names(before: Collection[str], after: Collection[str]) -> Mapping[str, str]:
+    """What those are called after.
 
     One run is as much later as the other in each of them; and what begins at midnight is a day that somebody wrote.
     """
-    kept: list[str] = []
+    kept: dict[str, str] = {}
     apart: list[timedelta] = []
     for shape in {MOMENT.sub("", test) for test in before}:
         then, now = (sorted(one for one in tests if MOMENT.sub("", one) == shape) for tests in (before, after))
         found = [_apart(*both) for both in zip(then, now, strict=True)] if len(then) == len(now) else [()]
-        kept += then if all(found) else ()
+        kept |= zip(then, now, strict=True) if all(found) else ()
         apart += [one for each in found for one in each]
-    return frozenset(kept if apart and max(apart) - min(apart) <= ONE_RUN else ())
+    return kept if apart and max(apart) - min(apart) <= ONE_RUN else {}
 
 
 def _apart(then: str, now: str) -> Sequence[timedelta]:
