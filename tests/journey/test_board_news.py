@@ -101,6 +101,14 @@ def test_a_file_moved_by_hand_is_told_within_two_seconds(home: Home, by: type[Li
 
 
 @pytest.mark.parametrize("by", CARRIERS)
+def test_who_begins_to_work_and_ends_is_told(home: Home, by: type[Listener]) -> None:
+    line = listening(home.board, key_of(home.board), by=by)
+    with home.stage.records() as records, records.activity.running("planner", "2026-11-20", records.clock):
+        assert line.until(lambda heard: any(news.get("topic") == "work" for news in heard)) < 2
+    assert line.until(lambda heard: sum(news.get("topic") == "work" for news in heard) == 2) < 2
+
+
+@pytest.mark.parametrize("by", CARRIERS)
 def test_what_is_ordered_in_a_shell_is_heard_within_a_second(home: Home, by: type[Listener]) -> None:
     task = f"shell-{by.__name__}".lower()
     (home.backlog / f"{task}.md").write_text("# Do it\n\nAll of it.\n")
