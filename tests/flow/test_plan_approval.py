@@ -57,6 +57,8 @@ def test_a_yes_lets_all_of_it_begin_and_is_shown_with_its_reason(
     stage.run_day()
     assert stage.states() == {FIRST: "in_review", SECOND: "in_review"}
     capsys.readouterr()
+    assert typed(stage, "show", FIRST) == 0
+    assert "begins without:\n  a further word on its plan: you said so" in capsys.readouterr().out
     assert typed(stage, "approve", "plan") == 1
     assert "no plan waits for you" in capsys.readouterr().err
     assert typed(stage, "audit") == 0
