@@ -251,7 +251,7 @@ def test_questions_are_only_about_goals_that_were_asked_about_and_one_for_each()
 def test_a_question_of_some_sentences_is_told_to_its_end() -> None:
     vision = read("## Priority: HIGH\n- Make it better\n")
     text = f"{'Two readings lead to different code. ' * 20}Which one?"
-    result = interpret(vision, answer(questions=[QuestionAnswer(*ids(vision), text)]))
+    result = interpret(vision, answer(questions=[QuestionAnswer(ids(vision)[0], text)]))
     assert result.questions[0].text == text
 
 
