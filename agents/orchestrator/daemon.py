@@ -28,6 +28,7 @@ from sisimpur.shared.model.schedule import (
     failed_again,
     outlook,
 )
+from sisimpur.shared.model.work import Question
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.paths import Stamp, stamp
 
@@ -122,6 +123,7 @@ class Daemon:
         self._trouble = ""  # the words of the last one
         self._rests: Backoff | None = None
         self._waits: tuple[Wait, ...] = ()  # as the last step found it
+        self._asked: frozenset[Question] = frozenset()  # of the owner, as we saw it last
 
     def serve(self) -> End:
         """Until it is stopped, or the configuration has changed."""
@@ -206,7 +208,7 @@ class Daemon:
         self._plans.phase_missed(missed.day, missed.name, self.session.now(), text)
 
     def _begin(self, seen: Outlook) -> None:
-        """The next phase that is due; without one, what was made of a vision that has changed since."""
+        """The next phase that is due; without one, what was made of a vision that has changed, or of an answer."""
         is_held = self._working.breaker.rests(Service.MODEL) or self._forbidden()
         if is_held and not (seen.due and seen.due.name == "wrap_up"):
             return  # what would be read or planned needs a model, and room
@@ -215,7 +217,10 @@ class Daemon:
             return
         day, vision = self.session.day(), self._vision
         may_read = vision.is_unread and vision.has_rested and self._may_try(day, "morning")
-        if names := self._to_repeat(day) if may_read else ():
+        before, self._asked = self._asked, self._orchestrator.questions()
+        wanted = ("morning", *REST_ON_THE_MORNING) if may_read else ("planning",) if before - self._asked else ()
+        names = self._to_repeat(day) if wanted else ()
+        if names := tuple(name for name in names if name in wanted):
             self.pool.give(PHASE, partial(self._phases, day, names), background=True)
 
     def _to_repeat(self, day: str) -> tuple[str, ...]:

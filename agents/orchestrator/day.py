@@ -292,13 +292,13 @@ class Orchestrator:
 
     def _stay(self, day: str, until: datetime) -> None:
         """Use each answer as it comes: at the terminal, in files, at the forge. An answered question is planned."""
-        told, heard, asked = "", self.session.now(), self._questions()
+        told, heard, asked = "", self.session.now(), self.questions()
         while (awaited := self._awaited(day)) and self.session.now() < until and not self.session.stopping():
             if awaited != told:
                 self.session.tell(f"{awaited}; staying until {until:%H:%M}, or Ctrl-C")
                 told = awaited
             self._foreground.pause(LOOK)
-            if asked - (asked := self._questions()):
+            if asked - (asked := self.questions()):
                 self.phase(day, "planning")
             hears = self.session.now() - heard >= HEARING
             heard = self.session.now() if hears else heard
@@ -316,11 +316,12 @@ class Orchestrator:
         failed = journal.times_of(Event.EXHAUSTED, day).keys() & journal.places()[State.FAILED]
         with self.session.lock:
             tasks = sorted({*self.working.work.awaits_owner(), *failed})
-        asked = len(self._questions())
+        asked = len(self.questions())
         words = [*tasks, *([counted(asked, "question")] if asked else [])]
         return f"waits for you: {', '.join(words)}" if words else ""
 
-    def _questions(self) -> frozenset[Question]:
+    def questions(self) -> frozenset[Question]:
+        """What the owner is asked, and has not answered."""
         plans = self.telling.plans
         accepted = plans.accepted()
         return frozenset(plans.asked(wordings(accepted.vision))) if accepted else frozenset()

@@ -52,7 +52,7 @@ NEAR = 3  # lines that a model may miscount
 SHORTEST_QUOTE = 4  # letters and digits; less stands everywhere
 MAX_EVIDENCE = 8  # pieces that are looked at
 ENOUGH = 50  # lines, of which some may lie in files that are not read
-LONGEST_TEXT = 500
+LONGEST_TEXT = 1_200  # of a question, or of what is told of a goal: it is read to its end
 
 
 def question(answer: GoalReply, goal: Goal, source: SourceTree) -> Question | None:

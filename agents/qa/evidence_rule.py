@@ -5,14 +5,13 @@ A target's base is often red: every rule compares test by test with the base, an
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time, timedelta
 from typing import Literal
 
-from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour, bare_name, with_class
+from sisimpur.agents.qa.analysis.moments import MOMENT, later_names, of_another_minute
+from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour, bare_name, with_class, without_values
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Named, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
@@ -37,9 +36,6 @@ from sisimpur.shared.model.work import TaskSpec
 Uncounted = Literal["", "the base", "the change"]
 
 MOST_NAMED = 5
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
-LONGEST_KEPT = timedelta(days=60)  # the run of a base that is kept is not older
-ONE_RUN, MIDNIGHT = timedelta(hours=1), time(0)
 DEPENDS = "passes among all tests, and not with another hash seed, time zone and order of files"
 LACKS = "fails without the change for want of a name that it adds, and would pass if that did nothing"
 REASONS = {
@@ -87,7 +83,11 @@ class Runs:
 
     @property
     def new_tests(self) -> frozenset[str]:
-        return frozenset(test for test in self.change.outcomes if test not in self.base.outcomes)
+        """Those that the base has not; one that is named by the moment of its run it has under another."""
+        gone, new = (
+            a.outcomes.keys() - b.outcomes.keys() for a, b in ((self.base, self.change), (self.change, self.base))
+        )
+        return frozenset(new - set(later_names(frozenset(filter(MOMENT.search, gone)), new).values()))
 
 
 @dataclass(frozen=True)
@@ -209,38 +209,12 @@ def _odd_places(touched: Touched, runs: Runs, places: SuiteFiles) -> Iterator[Pr
 
 def gone(base: SuiteRun, change: SuiteRun) -> frozenset[str]:
     """Tests that passed and are not there. With other values in its brackets a test is the same if as many pass."""
-    before = Counter(map(_without_values, base.of("passed")))
-    after = Counter(map(_without_values, change.of("passed")))
+    before = Counter(map(without_values, base.of("passed")))
+    after = Counter(map(without_values, change.of("passed")))
     missing = base.of("passed") - change.outcomes.keys()
     return frozenset(
-        test for test in missing if "[" not in test or after[_without_values(test)] < before[_without_values(test)]
+        test for test in missing if "[" not in test or after[without_values(test)] < before[without_values(test)]
     )
-
-
-def of_another_minute(before: Collection[str], after: Collection[str]) -> frozenset[str]:
-    """Tests named by the moment of their run: in each one's place another, named alike but for a later moment.
-
-    One run is as much later as the other in each of them; and what begins at midnight is a day that somebody wrote.
-    """
-    kept: list[str] = []
-    apart: list[timedelta] = []
-    for shape in {MOMENT.sub("", test) for test in before}:
-        then, now = (sorted(one for one in tests if MOMENT.sub("", one) == shape) for tests in (before, after))
-        found = [_apart(*both) for both in zip(then, now, strict=True)] if len(then) == len(now) else [()]
-        kept += then if all(found) else ()
-        apart += [one for each in found for one in each]
-    return frozenset(kept if apart and max(apart) - min(apart) <= ONE_RUN else ())
-
-
-def _apart(then: str, now: str) -> Sequence[timedelta]:
-    """How much later each moment is; empty: they are none of two runs."""
-    try:
-        both = [[datetime.fromisoformat(one) for one in MOMENT.findall(test)] for test in (then, now)]
-        apart = [after - before for before, after in zip(*both, strict=True)]
-    except ValueError:  # the 31st of February, or more moments than before
-        return ()
-    is_written = any(moment.time() == MIDNIGHT for moments in both for moment in moments)
-    return () if is_written or not all(timedelta(0) <= one <= LONGEST_KEPT for one in apart) else apart
 
 
 def moved_tests(runs: Runs, places: SuiteFiles, renamed: Mapping[Named, Named]) -> frozenset[str]:
@@ -260,10 +234,6 @@ def _is_renamed(one: Weakening, renamed: Mapping[Named, Named]) -> bool:
     """An old test that is called otherwise, or what it is called: a run tells whether it passes there."""
     names = renamed if one.rule == GONE else renamed.values() if one.rule == EMPTY else ()
     return (one.path, one.test) in names
-
-
-def _without_values(test: str) -> str:
-    return test.partition("[")[0]
 
 
 # --- the old tests on the new code ---------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sisimpur.agents.orchestrator.board.plan_approval import PLAN
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.agents.orchestrator.publishing import gate_text, owner_text
@@ -69,9 +70,14 @@ def _print_story(facts: Mapping[str, Any]) -> None:
     print_list("said about it", facts["words"])
     print_list("history", (_event(event) for event in facts["history"]))
     print_list(
-        "begins without", (f"{one['from']}: you said so {one['at'][:19]}  {one['why']}" for one in facts["unblocked"])
+        "begins without",
+        (f"{_without(one['from'])}: you said so {one['at'][:19]}  {one['why']}" for one in facts["unblocked"]),
     )
     print_list("attempts", (_attempt(attempt, facts["asked"]) for attempt in facts["attempts"]))
+
+
+def _without(what: str) -> str:
+    return "a further word on its plan" if what == PLAN else what
 
 
 # --- what was said -------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from sisimpur.shared.system.fault import fault_point
 
 CUT_OFF = "cut off: the program ended"
 NO_PROBLEM = ("KeyboardInterrupt", "Stopping", CUT_OFF)  # the owner's own doing, and what the next start takes up
+SIDE_BY_SIDE = 20  # runs; of more at once one that ends is not seen
 END_OF_RUN = "update agent_runs set ended_at = ?, result = ?, cpu_s = ?, memory = ?, written = ? where id = ?"
 
 
@@ -88,6 +89,11 @@ class Activity(OfDatabase):
         """Number of the newest run; 0: there was none yet."""
         row = self._db.row("select coalesce(max(id), 0) as newest from agent_runs")
         return int(row["newest"]) if row else 0
+
+    def newest_runs(self) -> tuple[tuple[int, bool], ...]:
+        """The numbers of some, and whether each has ended. Another answer than before: somebody came or went."""
+        rows = self._db.rows("select id, ended_at from agent_runs order by id desc limit ?", (SIDE_BY_SIDE,))
+        return tuple((row["id"], row["ended_at"] is not None) for row in rows)
 
     def open_runs(self, after: int = 0) -> tuple[OpenRun, ...]:
         """The oldest first; none that the same agent took up again since. `after`: only those with a higher number."""

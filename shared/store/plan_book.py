@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.schedule import Ran
 from sisimpur.shared.model.work import DailyPlan, Goal, Guard, Question, Vision
 from sisimpur.shared.store.database import Form, OfDatabase, row_to
@@ -105,6 +106,11 @@ class PlanRepository(OfDatabase):
         """What the owner said of a goal as it is worded now, the oldest first."""
         rows = self._db.rows("select * from answers where goal_id = ? and wording = ? order by at", (goal, wording))
         return tuple(Answer(row["question"], row["text"], row["at"]) for row in rows)
+
+    def answered(self, goal: Goal) -> Goal:
+        """With what the owner answered about it: these are his words, as the goal is."""
+        said = self.answers(goal.id, wording(goal))
+        return replace(goal, details=(*goal.details, *(f'To "{one.question}" I answer: {one.text}' for one in said)))
 
     # -- plans ------------------------------------------------------------------------------------------------
 

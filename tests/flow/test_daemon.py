@@ -13,7 +13,7 @@ import pytest
 
 from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.agents.orchestrator.daemon import End
-from sisimpur.cli.commands.owner_commands import cancel, raise_cap, resume
+from sisimpur.cli.commands.owner_commands import answer, cancel, raise_cap, resume
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.shared.model.errors import Misconfigured, Stopping
 from sisimpur.shared.model.lifecycle import State
@@ -28,6 +28,7 @@ from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import (
     APPROVES,
     CODES,
+    HOLDS,
     Stage,
     goals_of,
     mends,
@@ -39,6 +40,7 @@ from tests.journey.stage import (
 from tests.mailbox import Mailbox
 
 TODAY = "2026-11-20"
+GOAL = goals_of(VISION)[0]
 TWO = "# Vision\n\n## Priority: HIGH\n- Fix the sum in app.py\n- Tell more in the readme\n"
 
 
@@ -212,6 +214,21 @@ def test_a_vision_that_changes_at_noon_is_planned_at_once(
         stage.given_vision(VISION)
         day.until(at(12.5))
     assert stage.states() == {ID: "completed"}
+
+
+def test_an_answer_at_noon_is_planned_at_once(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    question = {"goal_id": GOAL, "verdict": "question", "text": "Which sum?", "evidence": []}
+    stage.given_config("policy", goals="{read: true}")
+    model.play([reads(), {"agent": "planner", "json": {"goals": [question], "tasks": []}}])
+    with days(stage, clock) as day:
+        day.until(at(12))
+        assert stage.states() == {}
+        answer(Arguments("answer", stage.home.root, id=GOAL, text="The one in app.py"))
+        model.play([plans(fix()), CODES, APPROVES, HOLDS])
+        day.until(at(12.5))
+    assert stage.states() == {ID: "completed"}
+    (read,) = [one for one in model.requests if "You are the Evaluator" in str(one.body["system"])]
+    assert "I answer: The one in app.py" in str(read.body["messages"]), "what the owner said belongs to his wish"
 
 
 def test_a_goal_removed_at_noon_takes_its_waiting_task_along(

@@ -25,7 +25,9 @@ FIRST, SECOND = "20261120-01", "20261120-02"
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
     tasks = (task(SUM), task(SUM, "Say it in the readme", ["README.md"]))
-    with PlayedModel([reads(), plans(*tasks), CODES, APPROVES]) as model:
+    planned = plans(*tasks)
+    planned["json"]["goals"][0]["remarks"] = ["The readme of docs/ stays as it is"]
+    with PlayedModel([reads(), planned, CODES, APPROVES]) as model:
         stage = FlowStage(tmp_path, model.url).set_up()
         stage.services.append(Mailbox(stage.root / "box"))
         stage.given_config("policy", approve="{plan: always, days: 3}")
@@ -65,6 +67,8 @@ def test_a_yes_lets_all_of_it_begin_and_is_shown_with_its_reason(
     stage.run_day()
     assert stage.states() == {FIRST: "in_review", SECOND: "in_review"}
     capsys.readouterr()
+    assert typed(stage, "show", FIRST) == 0
+    assert "begins without:\n  a further word on its plan: you said so" in capsys.readouterr().out
     assert typed(stage, "approve", "plan") == 1
     assert "no plan waits for you" in capsys.readouterr().err
     assert typed(stage, "audit") == 0
@@ -109,6 +113,8 @@ def test_the_board_shows_what_waits_with_its_cost_and_a_yes_there_is_the_termina
         (SECOND, "Say it in the readme"),
     ]
     assert day["planned"] == 2 and float(day["forecast"]) > 0 and day["tasks"][1]["files"] == ["README.md"]
+    assert {one["goal_words"] for one in day["tasks"]} == {"Fix the sum in app.py"}
+    assert all("remark: The readme of docs/ stays as it is" in one["said"] for one in day["tasks"])
     assert plan["until"].startswith("2026-11-23")
     body = {"ruling": "approve", "mark": plan["mark"], "why": "good"}
     said = page.post("plan/rulings", body, **{"idempotency-key": "one-press"})

@@ -100,6 +100,16 @@ def test_a_file_moved_by_hand_is_told_within_two_seconds(home: Home, by: type[Li
     assert news["ids"] == ["backlog"] and news["seq"] == before, "files have no number of their own"
 
 
+def test_who_begins_to_work_and_ends_is_told(home: Home) -> None:
+    with home.stage.records() as records:
+        teller = NewsTeller(records, "", records.audit.newest())
+        teller.begin()
+        work = told(teller.seq, topic="work", ids=[])
+        with records.activity.running("planner", "2026-11-20", records.clock):
+            assert teller.look() == [work] and teller.look() == []
+        assert teller.look() == [work] and teller.look() == []
+
+
 @pytest.mark.parametrize("by", CARRIERS)
 def test_what_is_ordered_in_a_shell_is_heard_within_a_second(home: Home, by: type[Listener]) -> None:
     task = f"shell-{by.__name__}".lower()

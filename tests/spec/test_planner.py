@@ -511,9 +511,9 @@ def test_evidence_says_where_to_look() -> None:
 
 
 def test_a_question_of_the_model_reaches_the_owner_as_one_line() -> None:
-    answer = plan(ScriptedModel(reply(verdict=GoalVerdict.QUESTION, text="Which\nDEBUG\x00?" + "x" * 999)))
+    answer = plan(ScriptedModel(reply(verdict=GoalVerdict.QUESTION, text="Which\nDEBUG\x00?" + "x" * 9_999)))
     assert answer.questions[0].text.startswith("Which DEBUG ?xxx")
-    assert len(answer.questions[0].text) <= 500
+    assert len(answer.questions[0].text) <= 1_200
 
 
 def test_the_owners_notes_that_forbid_something_and_guard_no_file_stand_in_every_task() -> None:

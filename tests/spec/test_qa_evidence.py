@@ -55,6 +55,16 @@ STILL = suite(a="passed", b="passed")  # the old tests, on the new code
 PROVED = Runs(BASE, GOOD, STILL, SHOWN, restored_on=[SHOP], unchanged_on=[SHOP])
 
 
+def test_a_test_that_is_named_by_the_moment_of_its_run_is_no_new_one() -> None:
+    name = "tests/test_shop.py::test_a[{}]"
+    runs = Runs(
+        ran({name.format("21:24:09 2026-11-27"): "passed"}), ran({name.format("21:31:02 2026-11-27"): "passed"})
+    )
+    assert runs.new_tests == frozenset()
+    other = ran({name.format("21:31:02 2026-11-27"): "passed", name.format(1): "passed"})
+    assert replace(runs, change=other).new_tests == {name.format(1)}
+
+
 @dataclass(frozen=True)
 class Row:
     """What is found, and what the rule makes of it: (rule, remedy)."""
@@ -141,6 +151,16 @@ ROWS = [
         Runs(
             ran({"tests/test_shop.py::test_a['-1d..1d'-'2026-11-27T21:24:00'-True]": P}),
             ran({"tests/test_shop.py::test_a['-1d..1d'-'2026-11-27T21:31:00'-True]": P}),
+        ),
+        (),
+        task=QUIET,
+        touched=touched("shop.py"),
+    ),
+    Row(
+        "nor is one that writes the moment in another order",
+        Runs(
+            ran({f"tests/test_shop.py::test_a[{one}]": P for one in ("21:24:09 2026-11-27", "11-27-2026 21:24:09")}),
+            ran({f"tests/test_shop.py::test_a[{one}]": P for one in ("21:31:02 2026-11-27", "11-27-2026 21:31:02")}),
         ),
         (),
         task=QUIET,

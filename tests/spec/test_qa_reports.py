@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from sisimpur.agents.qa.coverage_checker import drop, read_coverage, uncovered_changes
 from sisimpur.agents.qa.runner.suite import RawTestRun
-from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.agents.qa.test_runner import passing, read_run
 from sisimpur.shared.model.change import Change
-from sisimpur.shared.model.evidence import SuiteRun
+from sisimpur.shared.model.evidence import Outcome, SuiteRun
 
 TIMED = {"test": "tests/test_a.py::test_b", "outcome": "passed", "seconds": 0.25}
 PASSED = {"test": "tests/test_a.py::test_b", "outcome": "passed"}
@@ -42,6 +42,33 @@ def test_a_test_may_say_how_long_it_took() -> None:
     assert run(*report(TIMED, SKIPPED)).times == {"tests/test_a.py::test_b": 0.25}
     for wrong in ("0.25", -1, True, None):
         assert run(*report({**TIMED, "seconds": wrong})).end == "damaged report"
+
+
+NOON, LATER = "test_a.py::test_b[12:00:00 2026-11-28]", "test_a.py::test_b[12:00:09 2026-11-28]"
+ELSE = "test_a.py::test_c[12:00:09]"
+
+
+@pytest.mark.parametrize(
+    ("there", "passes"),
+    [
+        pytest.param({LATER: "passed"}, True, id="its value is another one there"),
+        pytest.param({LATER: "failed"}, False, id="it fails with that"),
+        pytest.param({LATER: "passed", NOON: "failed"}, False, id="it fails there"),
+        pytest.param({ELSE: "passed"}, False, id="it is not there"),
+        pytest.param({}, False, id="nothing is"),
+    ],
+)
+def test_a_test_named_by_the_moment_of_its_run_passes_where_as_many_of_it_do(
+    there: Mapping[str, Outcome], passes: bool
+) -> None:
+    assert passing(SuiteRun("finished", 0, there), {NOON}) == ({NOON} if passes else set())
+
+
+def test_where_fewer_of_it_run_none_of_them_passes_for_another() -> None:
+    one, two = "test_a.py::test_b[1]", "test_a.py::test_b[2]"
+    assert passing(SuiteRun("finished", 0, {"test_a.py::test_b[3]": "passed"}), {one, two}) == set()
+    assert passing(SuiteRun("finished", 0, {two: "passed", LATER: "passed"}), {one, two}) == {one, two}
+    assert passing(SuiteRun("finished", 0, {"test_a.py::test_b": "passed"}), {"test_a.py::test_d"}) == set()
 
 
 # --- which reports are whole ---------------------------------------------------------------------------------

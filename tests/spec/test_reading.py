@@ -248,6 +248,13 @@ def test_questions_are_only_about_goals_that_were_asked_about_and_one_for_each()
     assert [(question.goal_id, question.text) for question in result.questions] == [(first, "Better in what?")]
 
 
+def test_a_question_of_some_sentences_is_told_to_its_end() -> None:
+    vision = read("## Priority: HIGH\n- Make it better\n")
+    text = f"{'Two readings lead to different code. ' * 20}Which one?"
+    result = interpret(vision, answer(questions=[QuestionAnswer(ids(vision)[0], text)]))
+    assert result.questions[0].text == text
+
+
 def test_goals_in_prose_get_ids_that_stay_while_the_prose_stays() -> None:
     text = "# Vision\nIt would be great to have a dark mode.\n"
     bare = read(text)

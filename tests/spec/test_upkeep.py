@@ -217,6 +217,11 @@ def test_what_was_proposed_twice_is_wanted_in_its_newest_words() -> None:
 # --- words ---------------------------------------------------------------------------------------------------
 
 
+def test_what_is_to_be_done_is_told_to_its_end_however_long_the_paths_in_it_are() -> None:
+    order = f"Write tests in {'deep/' * 60}test_a.py; {'deep/' * 60}a.py stays as it is."
+    assert task(finding(order=order), TODAY, 1).description == order
+
+
 @given(st.text())
 def test_whatever_was_seen_stays_inside_of_its_quotation(seen: str) -> None:
     made = task(finding(seen=seen), TODAY, 1)
@@ -287,6 +292,7 @@ def test_upkeep_at_work_is_in_nobodys_way_and_waits_for_all_others() -> None:
         ((card("20261120-01", State.IN_REVIEW),), False),
         ((card("20261120-01", State.COMPLETED),), False),
         ((card("20261120-01", backed_off="its file is odd"),), False),
+        ((card("20261120-01", unapproved=True),), True),
     ],
 )
 def test_nothing_is_looked_for_while_something_of_the_owners_waits_or_runs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -268,6 +268,25 @@ def test_where_the_tests_of_a_module_are_written(paths: list[str], new: str) -> 
     module = next(path for path in paths if "test" not in path)
     (one,) = uncovered(run(uncovered={module: range(1, 30)}), Reach(frozenset(paths)))
     assert one.create == (new,)
+
+
+def test_they_are_written_beside_tests_that_ran_not_beside_files_that_the_runner_leaves_out() -> None:
+    paths = frozenset(["a/cart.py", "tests/types/test_a.py", "tests/test_shop.py"])
+    left_out = replace(run(uncovered={"a/cart.py": range(1, 30)}), outcomes={"tests/test_shop.py::test_a": "passed"})
+    (one,) = uncovered(left_out, Reach(paths))
+    assert (one.create, one.read[1:]) == (("tests/test_cart.py",), ("tests/test_shop.py",))
+    of_unittest = replace(
+        left_out, outcomes={"test_a (tests.test_shop.Shop)": "passed", "tests.test_shop.Shop.test_b": "passed"}
+    )
+    (one,) = uncovered(of_unittest, Reach(paths))
+    assert one.read[1:] == ("tests/test_shop.py",)
+
+
+def test_a_folder_of_which_no_test_runs_a_line_holds_nothing_to_be_tested() -> None:
+    lines = {"examples/web.py": range(1, 130), "shop/cart.py": range(1, 30)}
+    paths = frozenset(["examples/web.py", "shop/cart.py", "tests/test_x.py"])
+    counted = replace(run(uncovered=lines), folders={"examples": (0, 129), "shop": (70, 100)})
+    assert [one.subject for one in uncovered(counted, Reach(paths))] == ["shop/cart.py"]
 
 
 def test_where_no_test_may_be_written_there_is_no_finding() -> None:

@@ -165,6 +165,7 @@ def test_a_plan_that_waits_is_read_and_answered_on_a_phone(browser: Browser, tmp
         stage.given_config("policy", approve="{plan: always, days: 3}")
         stage.run_day()
     with served(stage.home.root) as board, opened(browser, board.link, PHONE) as page:
+        expect(page.get_by_text("a plan to approve")).to_be_visible()
         page.get_by_role("link", name="Look at the plan").click()
         expect(page.get_by_role("article")).to_have_count(2)
         expect(page.get_by_text("for all 2 tasks")).to_be_visible()

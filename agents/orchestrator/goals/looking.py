@@ -228,7 +228,9 @@ class GoalLooks:
         looks = GoalEnds(self._books).looks(goal)
         asked = (one for one in looks if one.at_end and one.verdict == "not yet" and one.figure is None)
         read = [one for one in asked if not one.text.startswith(LEFT)]
-        return GoalWork(goal, tasks, changes, self._books.words.of([goal.id]), why, read[-1] if read else None)
+        return GoalWork(
+            self._plans.answered(goal), tasks, changes, self._books.words.of([goal.id]), why, read[-1] if read else None
+        )
 
     def _change(self, task: TaskRecord) -> tuple[str, str] | None:
         """Of the commit that was merged, and where it began; None: it is not here any more."""

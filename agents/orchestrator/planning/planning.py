@@ -252,7 +252,7 @@ class _DayPlanning:
     def _order(self, goals: Goals, free: int, own: Iterable[Guard]) -> PlanOrder:
         words = self.of.books.goals.words.of([goal.id for goal in goals])
         return PlanOrder(
-            goals=tuple(map(self._with_answers, goals)),
+            goals=tuple(map(self._plans.answered, goals)),
             capacity=free,
             first_number=self.of.books.first_number(self.day),
             open_tasks=self.of.books.open_tasks(),
@@ -289,11 +289,6 @@ class _DayPlanning:
             forecast=forecast(answer.tasks, self.of.rules.per_token, self.of.books.experience()),
             notes=answer.notes,
         )
-
-    def _with_answers(self, goal: Goal) -> Goal:
-        """With what the owner answered about it: these are his words, as the goal is."""
-        said = self._plans.answers(goal.id, wording(goal))
-        return replace(goal, details=(*goal.details, *(f'To "{one.question}" I answer: {one.text}' for one in said)))
 
     def _with_said(self, goal: Goal) -> Goal:
         """With his answers alone: no word of a question guards anything."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count
+from posixpath import dirname
 from typing import Protocol
 
 from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding
@@ -195,10 +196,15 @@ def _product(named: Iterable[str], reach: Reach) -> tuple[str, ...]:
 
 
 def uncovered(run: SuiteRun, reach: Reach) -> Iterator[UpkeepFinding]:
-    """Modules with lines that no test runs. Where nothing was counted nothing is known."""
+    """Modules with lines that no test runs. Where nothing was counted nothing is known.
+
+    A folder of which no test runs any line (examples, scripts) may need what the tests' environment lacks.
+    """
+    ran = {_file_of(Failure(test, "", ""), reach.paths) for test in run.outcomes}
     for path in reach.product if run.covered is not None else ():
-        lines = run.uncovered.get(path, ())
-        new = _test_for(path, reach)
+        lines = run.uncovered.get(path, ()) if run.folders.get(dirname(path) or ".", (1,))[0] else ()
+        sample = _sample(path, reach, ran)
+        new = _test_for(path, reach, sample)
         if len(lines) >= FEW_LINES and new:
             yield UpkeepFinding(
                 "uncovered code",
@@ -209,7 +215,7 @@ def uncovered(run: SuiteRun, reach: Reach) -> Iterator[UpkeepFinding]:
                 (f"the new tests in {new} pass, and run lines of {path} that no test ran", "no other file is changed"),
                 size=len(lines),
                 create=(new,),
-                read=(path, *_sample(path, reach)),
+                read=(path, *sample),
             )
 
 
@@ -219,9 +225,8 @@ def _places(lines: Sequence[int]) -> str:
     return ", ".join(found[:MOST_RANGES]) + (", …" if found[MOST_RANGES:] else "")
 
 
-def _test_for(path: str, reach: Reach) -> str:
+def _test_for(path: str, reach: Reach, sample: Sequence[str]) -> str:
     """Where its tests would be written: beside others, under a name that is free; empty: nowhere."""
-    sample = _sample(path, reach)
     folder = sample[0].rpartition("/")[0] if sample else "tests"
     parts = [part for part in path.removesuffix(".py").removesuffix("/__init__").split("/") if part.isidentifier()]
     plain = [f"test_{'_'.join(parts[-size:])}" for size in range(1, len(parts) + 1)] or ["test_more"]
@@ -230,12 +235,12 @@ def _test_for(path: str, reach: Reach) -> str:
     return next((path for path in tried if reach.may_create(path)), "")
 
 
-def _sample(path: str, reach: Reach) -> tuple[str, ...]:
-    """A file of tests to learn from: the one that is nearest."""
+def _sample(path: str, reach: Reach, ran: Collection[str]) -> tuple[str, ...]:
+    """A file of tests to learn from: of those that ran, where there are any, the one that is nearest."""
     tests = [
         one for one in sorted(reach.paths) if re.fullmatch(r"(?:.*/)?test_\w+\.py", one) and NAMES_FILE.fullmatch(one)
     ]
-    return tuple(sorted(tests, key=lambda one: (-_shared(one, path), one))[:1])
+    return tuple(sorted(tests, key=lambda one: (one not in ran, -_shared(one, path), one))[:1])
 
 
 def _shared(one: str, other: str) -> int:

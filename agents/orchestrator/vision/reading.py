@@ -21,7 +21,7 @@ from sisimpur.shared.words.meaning import says_no
 
 MAX_PATTERNS = 50  # of all guards together
 MAX_FOUND = 20  # goals in prose
-LONGEST_QUESTION = 400
+LONGEST_QUESTION = 1_200  # a few sentences: whoever answers has to read it to its end
 LONGEST_TITLE = 150
 
 

@@ -85,6 +85,11 @@ def _sentences(task: TaskSpec) -> list[str]:
     return re.split(r"[.;!?]\s|\n", task.words)
 
 
+def without_values(test: str) -> str:
+    """`tests/test_a.py::test_b` of `tests/test_a.py::test_b[1]`."""
+    return test.partition("[")[0]
+
+
 def bare_name(test: str) -> str:
     """`test_b` of `tests/test_a.py::TestA::test_b[1]` and of `tests.test_a.TestA.test_b`."""
     last = test.partition("[")[0].rpartition("::")[2]

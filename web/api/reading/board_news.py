@@ -12,7 +12,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -169,10 +169,12 @@ class NewsTeller:
     listed: Listed = nobody
     _folders: Marks = field(default_factory=dict)
     _files: Marks = field(default_factory=dict)
+    _runs: Sequence[tuple[int, bool]] = ()
     _beat: float = 0.0
 
     def begin(self) -> list[News]:
         self._folders, self._files = folder_marks(self.records.home), file_marks(self.records.home)
+        self._runs = self.records.activity.newest_runs()
         return self._beats()
 
     def look(self) -> list[News] | None:
@@ -188,7 +190,10 @@ class NewsTeller:
             files = file_marks(self.records.home)
             changed, self._files = changed or moved(self._files, files), files
             beats = self._beats()
-        return [*news, *([told(self.seq, topic="files", ids=changed)] if changed else ()), *beats]
+        before, self._runs = self._runs, self.records.activity.newest_runs()
+        news += [told(self.seq, topic="files", ids=changed)] if changed else []
+        news += [told(self.seq, topic="work", ids=[])] if before != self._runs else []
+        return [*news, *beats]
 
     def _beats(self) -> list[News]:
         self._beat = monotonic()

@@ -156,12 +156,14 @@ class TodaysPlanAnswer:
 
 @dataclass
 class WaitingTaskAnswer:
-    """`priority`: empty: its file cannot be read."""
+    """`priority`: empty: its file cannot be read; `goal_words`, `said`: as beside a review."""
 
     id: str
     title: str
     text: str
     goal: str
+    goal_words: str
+    said: list[str]
     priority: Priority | Literal[""]
     files: list[str]
     after: list[str]

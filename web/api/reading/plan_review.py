@@ -10,6 +10,7 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.lifecycle import Card
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.money.token_budget import as_dollars
+from sisimpur.web.api.reading.beside import goal_words, planners_words
 
 
 def plan_review(records: Records) -> dict[str, Any]:
@@ -37,17 +38,19 @@ def _day(records: Records, day: str, cards: list[Card]) -> dict[str, Any]:
         "day": day,
         "forecast": as_dollars(plan.forecast) if plan else None,
         "planned": len(plan.tasks) if plan else 0,
-        "tasks": [_task(card, reasons.get(card.id, "")) for card in cards],
+        "tasks": [_task(records, card, reasons.get(card.id, "")) for card in cards],
     }
 
 
-def _task(card: Card, why: str) -> dict[str, Any]:
+def _task(records: Records, card: Card, why: str) -> dict[str, Any]:
     spec = card.spec or TaskSpec(card.id, "", "")  # its file cannot be read
     return {
         "id": card.id,
         "title": spec.title,
         "text": "\n".join((spec.description, *(f"- {one}" for one in spec.acceptance))),
         "goal": spec.goal_id,
+        "goal_words": goal_words(records, spec.goal_id),
+        "said": planners_words(records, spec.goal_id, card.id),
         "priority": spec.priority.value if card.spec else "",
         "files": [*spec.files, *spec.new_files],
         "after": list(spec.depends_on),

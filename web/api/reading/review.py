@@ -15,6 +15,7 @@ from sisimpur.cli.wiring.parts import listed_paths
 from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.model.evidence import Evidence, Reviewed
 from sisimpur.shared.model.lifecycle import State
+from sisimpur.web.api.reading.beside import goal_words, planners_words
 
 if TYPE_CHECKING:
     from sisimpur.shared.repo.mirror import Mirror
@@ -27,9 +28,11 @@ def review_facts(records: Records, id_: str, state: State) -> dict[str, Any]:
     evidence, reviewed = records.gates.newest(id_)
     parked = records.gates.parked(id_) if state is State.IN_REVIEW else None
     waits = parked is not None and not records.gates.is_approved(parked)
-    commit = evidence.commit if evidence else ""
+    commit, known = evidence.commit if evidence else "", records.journal.task(id_)
     return {
         "id": id_,
+        "goal_words": goal_words(records, known.goal_id) if known else "",
+        "said": planners_words(records, known.goal_id, id_) if known else [],
         "state": state.value,
         "commit": commit,
         "base": evidence.base if evidence else "",

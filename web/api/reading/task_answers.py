@@ -160,7 +160,11 @@ class VerdictAnswer:
 
 @dataclass
 class ReviewAnswer:
+    """`goal_words`: the owner's own; `said`: what the planner saw beside the task."""
+
     id: str
+    goal_words: str
+    said: list[str]
     state: TaskState
     commit: str
     base: str

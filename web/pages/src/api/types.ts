@@ -599,6 +599,8 @@ export interface ResourceUse {
 
 export interface ReviewAnswer {
   id: string;
+  goal_words: string;
+  said: string[];
   state: "backlog" | "in_progress" | "in_review" | "completed" | "failed";
   commit: string;
   base: string;
@@ -958,6 +960,8 @@ export interface WaitingTaskAnswer {
   title: string;
   text: string;
   goal: string;
+  goal_words: string;
+  said: string[];
   priority: Priority | "";
   files: string[];
   after: string[];

@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { useRead } from "../api/reading";
 import type { PlanReviewAnswer, WaitingTaskAnswer } from "../api/types";
 import { useOrder } from "../parts/ordering";
-import { Part, Trouble, Waiting } from "../parts/parts";
+import { Asked, Part, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { useWho } from "../parts/who";
 import { count, day, dollars, moment } from "../words/figures";
@@ -44,9 +44,10 @@ function Task({ one }: { one: WaitingTaskAnswer }): ReactNode {
           <Plain text={one.title || one.id} />
         </Link>
       </p>
-      <p className="whole" dir="auto">
-        <Plain text={one.text} />
+      <p className="soft" dir="auto">
+        <Plain text={[tOr("priority", one.priority), one.after.length ? t("plan.after", { tasks: one.after.join(", ") }) : "", one.why].filter(Boolean).join(" · ")} />
       </p>
+      <Asked words={one.goal_words} said={one.said} />
       {one.files.length > 0 && (
         <p>
           <code>
@@ -54,9 +55,12 @@ function Task({ one }: { one: WaitingTaskAnswer }): ReactNode {
           </code>
         </p>
       )}
-      <p className="soft" dir="auto">
-        <Plain text={[tOr("priority", one.priority), one.after.length ? t("plan.after", { tasks: one.after.join(", ") }) : "", one.why].filter(Boolean).join(" · ")} />
-      </p>
+      <details>
+        <summary>{t("its.words")}</summary>
+        <p className="whole" dir="auto">
+          <Plain text={one.text} />
+        </p>
+      </details>
     </article>
   );
 }

@@ -6,7 +6,7 @@ import { useRead } from "../api/reading";
 import type { EvidenceAnswer, ReviewAnswer, TaskAnswer } from "../api/types";
 import { Diff, told, useFiles } from "../diff/Diff";
 import { Actions, type Ruling, takesComments } from "../parts/Decide";
-import { Lines, LinesPart, Part, Standing, Tag, Trouble, Waiting } from "../parts/parts";
+import { Asked, Lines, LinesPart, Part, Standing, Tag, Trouble, Waiting } from "../parts/parts";
 import { Plain } from "../parts/Plain";
 import { useWho } from "../parts/who";
 import { age, dollars, moment, share } from "../words/figures";
@@ -46,6 +46,7 @@ export default function Review({ id }: { id: string }): ReactNode {
       ) : (
         <Lines of={seen.told.filter((one) => one.startsWith("you have approved"))} />
       )}
+      <Asked words={seen.goal_words} said={seen.said} />
       <LinesPart title="not.seen" of={evidence?.not_seen} />
       <Judged of={seen.verdict} />
       <Part title={t("evidence")}>{evidence ? <Shown of={evidence} /> : <Standing word={seen.evidence.standing} />}</Part>

@@ -78,7 +78,7 @@ export default function Task({ id }: { id: string }): ReactNode {
         )}
       </Part>
       <LinesPart title="said.about.it" of={facts.words} />
-      <LinesPart title="begins.without" of={facts.unblocked.map((one) => `${one.from} ${one.why}`)} />
+      <LinesPart title="begins.without" of={facts.unblocked.map((one) => `${one.from === "(plan)" ? t("begins.plan") : one.from} ${one.why}`)} />
       {facts.pulls.length > 0 && (
         <Part title={t("pull.request")}>
           <ul>

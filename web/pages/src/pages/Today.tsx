@@ -76,13 +76,13 @@ function Pending({ one }: { one: PendingAnswer }): ReactNode {
   return (
     <article className={`item ${one.kind === "failed" ? "failed" : "waits"}`} data-row tabIndex={-1}>
       <p>
-        <Tag tone="wait">{one.kind ? t(`kind.${one.kind}`) : t("kind.word")}</Tag>
+        <Tag tone="wait">{isPlan ? t("kind.plan") : one.kind ? t(`kind.${one.kind}`) : t("kind.word")}</Tag>
       </p>
       {one.task ? (
         <>
           <p className="title" dir="auto">
-            <Link href={one.kind === "stuck" ? `/task/${id}` : `/review/${id}`}>
-              <Plain text={one.title || one.task} />
+            <Link href={isPlan ? "/plan" : one.kind === "stuck" ? `/task/${id}` : `/review/${id}`}>
+              {isPlan ? t("page.plan") : <Plain text={one.title || one.task} />}
             </Link>
           </p>
           {one.reasons.length ? <Lines of={one.reasons} /> : <p className="soft">{<Plain text={one.text} />}</p>}

@@ -17,6 +17,20 @@ export function Part({ title, children }: { title: string; children: ReactNode }
   );
 }
 
+/** What the owner wanted, in their own words, and what the planner saw beside the task. */
+export function Asked({ words, said }: { words: string; said: readonly string[] }): ReactNode {
+  return (
+    <>
+      {words && (
+        <p className="whole" dir="auto">
+          {t("you.wrote")} <Plain text={words} />
+        </p>
+      )}
+      <Lines of={said} />
+    </>
+  );
+}
+
 /** Lines, each as text; nothing at all without one. */
 export function Lines({ of, soft = false }: { of: readonly string[] | undefined; soft?: boolean }): ReactNode {
   if (!of?.length) return null;

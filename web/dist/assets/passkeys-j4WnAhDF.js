@@ -1,0 +1,1 @@
+export{r as isAble,i as signInByPasskey}from"./passkeys-Dw2Awczk.js";
