@@ -1,1 +1,0 @@
-export{r as isAble,i as signInByPasskey}from"./passkeys-3EPwoKuv.js";

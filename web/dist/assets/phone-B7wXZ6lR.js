@@ -1,1 +1,0 @@
-export{n as register}from"./phone-SsbIaUMD.js";

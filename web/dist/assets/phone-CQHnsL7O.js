@@ -1,1 +1,0 @@
-export{n as register}from"./phone-DUYCt8jr.js";
