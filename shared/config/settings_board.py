@@ -56,7 +56,7 @@ class BoardFile(SettingsPart):
     sign_in: SignInSettings = SignInSettings()
     """Accounts at Google and GitHub that let somebody in; nobody by default."""
     step_up: Literal["off", "guarded"] = "off"
-    """`guarded`: changes of protected or guarded paths, and what decides about money and merges, are signed by passkey."""
+    """`guarded`: changes of protected or guarded paths, and what decides about money and merges, want a passkey."""
 
     @property
     def is_private(self) -> bool:
