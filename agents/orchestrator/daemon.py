@@ -124,6 +124,7 @@ class Daemon:
         self._rests: Backoff | None = None
         self._waits: tuple[Wait, ...] = ()  # as the last step found it
         self._asked: frozenset[Question] = frozenset()  # of the owner, as we saw it last
+        self._given_back: frozenset[str] = frozenset()  # tasks, likewise
 
     def serve(self) -> End:
         """Until it is stopped, or the configuration has changed."""
@@ -208,7 +209,8 @@ class Daemon:
         self._plans.phase_missed(missed.day, missed.name, self.session.now(), text)
 
     def _begin(self, seen: Outlook) -> None:
-        """The next phase that is due; without one, what was made of a vision that has changed, or of an answer."""
+        """The next phase that is due; without one, what was made of a vision that has changed, or what is to be
+        planned anew: an answer was given, or a task given back."""
         is_held = self._working.breaker.rests(Service.MODEL) or self._forbidden()
         if is_held and not (seen.due and seen.due.name == "wrap_up"):
             return  # what would be read or planned needs a model, and room
@@ -217,8 +219,10 @@ class Daemon:
             return
         day, vision = self.session.day(), self._vision
         may_read = vision.is_unread and vision.has_rested and self._may_try(day, "morning")
-        before, self._asked = self._asked, self._orchestrator.questions()
-        wanted = ("morning", *REST_ON_THE_MORNING) if may_read else ("planning",) if before - self._asked else ()
+        asked, self._asked = self._asked, self._orchestrator.questions()
+        given, self._given_back = self._given_back, self._orchestrator.given_back()
+        is_news = asked - self._asked or self._given_back - given
+        wanted = ("morning", *REST_ON_THE_MORNING) if may_read else ("planning",) if is_news else ()
         names = self._to_repeat(day) if wanted else ()
         if names := tuple(name for name in names if name in wanted):
             self.pool.give(PHASE, partial(self._phases, day, names), background=True)

@@ -11,6 +11,7 @@ from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, Events, Morning, TeamEvent
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.decide import Rest
+from sisimpur.agents.orchestrator.integration.partial_goals import given_back
 from sisimpur.agents.orchestrator.loop import Hearing, Work
 from sisimpur.agents.orchestrator.planning.morning import MorningReading
 from sisimpur.agents.orchestrator.planning.planning import Planning
@@ -325,6 +326,10 @@ class Orchestrator:
         plans = self.telling.plans
         accepted = plans.accepted()
         return frozenset(plans.asked(wordings(accepted.vision))) if accepted else frozenset()
+
+    def given_back(self) -> frozenset[str]:
+        """Tasks that cannot be done as described, of which no planning has heard yet."""
+        return frozenset(task.id for task in given_back(self.phases.planning.books.journal))
 
     # -- a round of the daemon, by who holds the lock ---------------------------------------------------------
 

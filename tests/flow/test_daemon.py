@@ -23,6 +23,7 @@ from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
+from tests.flow.test_declined import CANNOT, one_by_one, says
 from tests.journey.days import MIDNIGHT, Days, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import (
@@ -229,6 +230,16 @@ def test_an_answer_at_noon_is_planned_at_once(stage: Stage, clock: ManualClock, 
     assert stage.states() == {ID: "completed"}
     (read,) = [one for one in model.requests if "You are the Evaluator" in str(one.body["system"])]
     assert "I answer: The one in app.py" in str(read.body["messages"]), "what the owner said belongs to his wish"
+
+
+def test_what_the_coder_gives_back_is_planned_anew_on_the_same_day(
+    tmp_path: Path, clock: ManualClock, model: ScriptedModel
+) -> None:
+    stage = FlowStage(tmp_path, model.url, one_by_one(says(CANNOT), Coder(GOOD)), suite).set_up(VISION, FILES)
+    model.play([reads(), {**plans(fix()), "times": 1}, plans(fix(title="Add instead")), CODES, APPROVES])
+    with days(stage, clock) as day:
+        day.until(at(12))
+    assert stage.states() == {ID: "failed", "20261120-02": "completed"}
 
 
 def test_a_goal_removed_at_noon_takes_its_waiting_task_along(
