@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sisimpur.agents.qa.analysis.moments import MOMENT, later_names, of_another_minute
 from sisimpur.agents.qa.analysis.task_words import Announced, asks_for_behaviour, bare_name, with_class, without_values
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Named, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.agents.qa.analysis.which_tests import is_example
+from sisimpur.agents.qa.differential.moments import MOMENT, later_names, of_another_minute
 from sisimpur.agents.qa.proof import NewNames, Without, proven, without_change
 from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.evidence import (

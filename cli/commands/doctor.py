@@ -78,8 +78,7 @@ def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
         yield _check("prices", lambda: _prices(settings))
         if settings.agents.planner.ahead is not None:
             yield SetupFinding("planner.ahead", True, "has no effect any more; take it out of config/agents.yaml")
-        target = _check("target", lambda: _target(home, settings))
-        yield target
+        yield (target := _check("target", lambda: _target(home, settings)))
         if target.ok:
             yield from _all("tests", looked_over(home, settings, all(finding.ok for finding in box)))
         else:
