@@ -23,16 +23,15 @@ if TYPE_CHECKING:
 pytestmark = needs(PLAYWRIGHT)
 LINES, PAGE = 20_000, 5_000
 CARDS, SLOWER = 25, 4
-MOST = (
-    100  # ms on the machine of the figures: two thirds of it were measured at load 11; all rows in one frame took 999
-)
+MOST = 100  # ms on the machine of the figures, where two thirds of it were measured; all rows in one frame took 999
+VISITS = 3  # the least counts: neighbours of the machine take half of it, and are gone a second later
 KINDS = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
 
 
 def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    day, took = run(tmp_path), {}
+    day, took = run(tmp_path), dict[str, float]()
     with served(day.home.root) as board, opened(browser, board.link, LAPTOP) as page:
         page.get_by_role("link", name=TITLE).wait_for()
         page.route("**/diff?begin=*", long_change)
@@ -41,17 +40,20 @@ def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -
             browser.start_tracing(page=page, categories=KINDS)
             act()
             page.wait_for_timeout(1_500)
-            took[name] = longest(browser.stop_tracing())
+            took[name] = min(longest(browser.stop_tracing()) / slower(), took.get(name, math.inf))
 
-        measured("open", lambda: begin(page))
-        for number in range(LINES // PAGE):
-            measured(f"read on {number}", lambda: page.get_by_role("button", name="Show more lines").click())
-        measured("unified", lambda: page.get_by_role("button", name="Side by side").click())
-        expect(page.locator(".line")).to_have_count(LINES + 1)
-        measured("not wrapped", lambda: page.get_by_role("button", name="Wrap lines").click())
-        measured("the end", lambda: page.evaluate("scrollTo(0, document.body.scrollHeight)"))
-    most = MOST * slower()
-    assert all(0 < one <= most for one in took.values()), (took, most)
+        for _ in range(VISITS):
+            page.goto(board.here)
+            measured("open", lambda: begin(page))
+            for number in range(LINES // PAGE):
+                measured(f"read on {number}", lambda: page.get_by_role("button", name="Show more lines").click())
+            measured("unified", lambda: page.get_by_role("button", name="Side by side").click())
+            expect(page.locator(".line")).to_have_count(LINES + 1)
+            measured("not wrapped", lambda: page.get_by_role("button", name="Wrap lines").click())
+            measured("the end", lambda: page.evaluate("scrollTo(0, document.body.scrollHeight)"))
+            for kept in ("Wrap lines", "Side by side"):  # as it was: the browser keeps both
+                page.get_by_role("button", name=kept).click()
+    assert all(0 < one <= MOST for one in took.values()), took
 
 
 def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_path: Path) -> None:
@@ -68,15 +70,14 @@ def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_p
             act()
             cards.nth(count - 1).wait_for()
             page.wait_for_timeout(500)
-            took[name] = min(longest(browser.stop_tracing()), took.get(name, math.inf))
+            took[name] = min(longest(browser.stop_tracing()) / slower(), took.get(name, math.inf))
             assert cards.count() == count
 
-        for _ in range(2):  # the lesser counts: beside another test the same page took twice as long
+        for _ in range(VISITS):
             measured("open", lambda: page.goto(f"{board.here}/board?state=backlog"), CARDS)
             for number in range(2, 7):
                 measured(f"read on {number}", page.get_by_role("button", name="Older").click, number * CARDS)
-    most = MOST * slower()
-    assert all(0 < one <= most for one in took.values()), (took, most)
+    assert all(0 < one <= MOST for one in took.values()), took
 
 
 def begin(page: Page) -> None:
