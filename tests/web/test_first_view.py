@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 pytestmark = needs(PLAYWRIGHT)
 TURN, SPEED, SLOWER = 0.150, 200_000, 4  # of the phone: seconds, bytes a second, times
 FIRST, NEXT = 2.5, 1.0  # seconds
-TRIES = 3  # the least counts: neighbours of the machine take half of it, and are gone a second later
+TRIES = 3  # the median counts: neighbours of the machine take half of it, and are gone a second later
 NEXT_ONES = {
     "Board": "Nothing here.",
     "To do": "Say number 9999",
@@ -157,7 +158,7 @@ def test_the_first_view_of_all_comes_as_soon_as_the_link_is_opened(browser: Brow
                 page.get_by_role("heading", name="Next in line").wait_for,
             )
 
-    view = min((viewed() for _ in range(TRIES)), key=lambda one: one.seconds)
+    view = sorted((viewed() for _ in range(TRIES)), key=lambda one: one.seconds)[TRIES // 2]
     assert 0 < view.seconds <= FIRST and view.server / view.slower < 0.8, view
 
 
@@ -186,7 +187,7 @@ def test_the_first_view_and_the_next_ones_come_soon(
         "asked for while the script is still on its way"
     )
     assert len(first.rounds) <= 12 and 100_000 < sum(first.sizes.values()) <= 115_000
-    took = {name: min(views[name].seconds for views in tries) for name in tries[0]}
+    took = {name: median(views[name].seconds for views in tries) for name in tries[0]}
     assert 0 < took.pop("first") <= FIRST and max(took.values()) <= NEXT, tries
 
 
@@ -200,7 +201,7 @@ def test_a_link_to_a_page_loads_what_that_page_needs_beside_all_else(
                 page.get_by_text("Say number 9999", exact=True).wait_for,
             )
 
-    view = min((viewed() for _ in range(TRIES)), key=lambda one: one.seconds)
+    view = sorted((viewed() for _ in range(TRIES)), key=lambda one: one.seconds)[TRIES // 2]
     own = [address for address in view.rounds if address.startswith("/assets/Board-")]
     assert [view.rounds[one] for one in own] == [2] and max(view.rounds.values()) <= 3
     assert 0 < view.seconds <= FIRST, view

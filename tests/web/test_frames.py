@@ -7,9 +7,9 @@ Measured is the processor time of the longest task of the page's main thread, so
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from tests.journey.board_process import served
@@ -24,14 +24,14 @@ pytestmark = needs(PLAYWRIGHT)
 LINES, PAGE = 20_000, 5_000
 CARDS, SLOWER = 25, 4
 MOST = 100  # ms on the machine of the figures, where two thirds of it were measured; all rows in one frame took 999
-VISITS = 3  # the least counts: neighbours of the machine take half of it, and are gone a second later
+VISITS = 3  # the median counts: neighbours of the machine take half of it, and are gone a second later
 KINDS = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
 
 
 def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    day, took = run(tmp_path), dict[str, float]()
+    day, took = run(tmp_path), dict[str, list[float]]()
     with served(day.home.root) as board, opened(browser, board.link, LAPTOP) as page:
         page.get_by_role("link", name=TITLE).wait_for()
         page.route("**/diff?begin=*", long_change)
@@ -40,7 +40,7 @@ def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -
             browser.start_tracing(page=page, categories=KINDS)
             act()
             page.wait_for_timeout(1_500)
-            took[name] = min(longest(browser.stop_tracing()) / slower(), took.get(name, math.inf))
+            took.setdefault(name, []).append(longest(browser.stop_tracing()) / slower())
 
         for _ in range(VISITS):
             page.goto(board.here)
@@ -53,12 +53,13 @@ def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -
             measured("the end", lambda: page.evaluate("scrollTo(0, document.body.scrollHeight)"))
             for kept in ("Wrap lines", "Side by side"):  # as it was: the browser keeps both
                 page.get_by_role("button", name=kept).click()
-    assert all(0 < one <= MOST for one in took.values()), took
+
+    assert all(0 < median(one) <= MOST for one in took.values()), took
 
 
 def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_path: Path) -> None:
     """On a phone: a processor four times slower. What is there already costs nothing when more comes behind it."""
-    stage, took = crowded(tmp_path), dict[str, float]()
+    stage, took = crowded(tmp_path), dict[str, list[float]]()
     with served(stage.home.root) as board, opened(browser, board.link, PHONE) as page:
         page.get_by_role("heading", name="Next in line").wait_for()
         assert page.get_by_role("listitem").count() < 100, "the first lines, and how many more there are"
@@ -70,14 +71,15 @@ def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_p
             act()
             cards.nth(count - 1).wait_for()
             page.wait_for_timeout(500)
-            took[name] = min(longest(browser.stop_tracing()) / slower(), took.get(name, math.inf))
+            took.setdefault(name, []).append(longest(browser.stop_tracing()) / slower())
             assert cards.count() == count
 
         for _ in range(VISITS):
             measured("open", lambda: page.goto(f"{board.here}/board?state=backlog"), CARDS)
             for number in range(2, 7):
                 measured(f"read on {number}", page.get_by_role("button", name="Older").click, number * CARDS)
-    assert all(0 < one <= MOST for one in took.values()), took
+
+    assert all(0 < median(one) <= MOST for one in took.values()), took
 
 
 def begin(page: Page) -> None:
