@@ -53,7 +53,6 @@ def test_no_frame_of_20_000_lines_takes_long(browser: Browser, tmp_path: Path) -
             measured("the end", lambda: page.evaluate("scrollTo(0, document.body.scrollHeight)"))
             for kept in ("Wrap lines", "Side by side"):  # as it was: the browser keeps both
                 page.get_by_role("button", name=kept).click()
-
     assert all(0 < median(one) <= MOST for one in took.values()), took
 
 
@@ -78,7 +77,6 @@ def test_no_frame_of_a_column_of_10_000_tasks_takes_long(browser: Browser, tmp_p
             measured("open", lambda: page.goto(f"{board.here}/board?state=backlog"), CARDS)
             for number in range(2, 7):
                 measured(f"read on {number}", page.get_by_role("button", name="Older").click, number * CARDS)
-
     assert all(0 < median(one) <= MOST for one in took.values()), took
 
 
