@@ -6,18 +6,23 @@ import json
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import command, plain, print_json, print_line
 from sisimpur.cli.wiring.forge import github_name
-from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.records import PullsSeen, Records, open_records
 from sisimpur.shared.model.errors import Refused, TeamError
 from sisimpur.shared.system.paths import read_text, write_text
 
+if TYPE_CHECKING:
+    from sisimpur.shared.forge.forge import Forge
+
 MOST_ENDED = 20  # that are shown, unless all are asked for
 MOST_KEPT = 4 << 20  # bytes of what the forge showed last
+ASKED_AGAIN = timedelta(seconds=10)  # GitHub: it counts the team's calls, and a page may be read in a loop
 
 
 def prs(arguments: Arguments) -> int:
@@ -80,14 +85,28 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
 def pulls(records: Records, ended: int | None = None) -> tuple[list[dict[str, Any]], str]:
     """Return the newest first (`task` is empty where one is not ours), and why the forge was not asked, if so.
 
-    `ended`: at most so many of those that are not open; a forge that may be away is asked for all.
+    `ended`: at most so many of those that are not open; a forge that may be away is asked for all, and not each time.
     """
     try:
-        rows = _asked(records, None if github_name(records.settings) else ended)
+        if not github_name(records.settings):
+            return _rows(records.forge(), ended), ""
     except TeamError as problem:
         return _remembered(records), str(problem)
-    _remember(records, rows)
-    return rows, ""
+    seen = records.pulls_seen
+    if seen.at is None or abs(records.clock.now() - seen.at) >= ASKED_AGAIN:
+        _look(records, seen)
+        seen.at = records.clock.now()
+    return [*seen.rows], seen.problem
+
+
+def _look(records: Records, seen: PullsSeen) -> None:
+    try:
+        seen.forge = seen.forge or records.forge()  # it remembers what it was told, and GitHub counts only what is new
+        seen.rows, seen.problem = _rows(seen.forge, None), ""
+    except TeamError as problem:
+        seen.rows, seen.problem = _remembered(records), str(problem)
+    else:
+        _remember(records, seen.rows)
 
 
 def remember_pulls(records: Records) -> None:
@@ -96,10 +115,9 @@ def remember_pulls(records: Records) -> None:
         pulls(records)
 
 
-def _asked(records: Records, ended: int | None) -> list[dict[str, Any]]:
+def _rows(forge: Forge | None, ended: int | None) -> list[dict[str, Any]]:
     from sisimpur.shared.forge.forge import task_of
 
-    forge = records.forge()
     if forge is None:
         return []
     us = forge.whoami()
@@ -144,8 +162,8 @@ def _memory(records: Records) -> Path:
 
 
 def _remember(records: Records, rows: list[dict[str, Any]]) -> None:
-    """Keep the answer of GitHub; a forge of our own is never away. A disk that is full stops nobody from looking."""
-    if github_name(records.settings) and rows != _remembered(records):
+    """Keep the answer of GitHub. A disk that is full stops nobody from looking."""
+    if rows != _remembered(records):
         with suppress(OSError, TeamError):
             write_text(_memory(records), json.dumps(rows))
 

@@ -11,10 +11,11 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sisimpur.cli.terminal.arguments import AIDER
 from sisimpur.shared.config.settings import Settings, load
@@ -48,6 +49,16 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
     from sisimpur.shared.store.plan_book import PlanRepository
     from sisimpur.shared.store.research_book import ResearchRepository
     from sisimpur.shared.store.task_store import TaskStore
+
+
+@dataclass
+class PullsSeen:
+    """The pull requests as GitHub showed them last, and when. `problem`: why it was not asked."""
+
+    at: datetime | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    problem: str = ""
+    forge: Forge | None = None
 
 
 @dataclass(frozen=True)
@@ -238,6 +249,10 @@ class Records:
         from sisimpur.agents.orchestrator.upkeep.upkeep import wanted
 
         return wanted(accepted.vision, proposed)
+
+    @cached_property
+    def pulls_seen(self) -> PullsSeen:
+        return PullsSeen()
 
     def forge(self) -> Forge | None:
         """Open the forge to read it. None: no day was run yet, so there is none."""

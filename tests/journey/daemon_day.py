@@ -36,22 +36,25 @@ TOGETHER, AGAIN = 0.5, 5.0  # seconds that one coder waits for the other
 
 
 class KeptClock:
-    """Shows what stands in a file; `pass_` moves it."""
+    """Tells what stands in a file; `pass_` moves it. `was_read`: `now` was asked since then, by others than us."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._now = datetime.fromisoformat(file.read_text()) if file.exists() else MORNING
+        self.shown = datetime.fromisoformat(file.read_text()) if file.exists() else MORNING
+        self.was_read = False
 
     def now(self) -> datetime:
-        return self._now
+        self.was_read = True
+        return self.shown
 
     def sleep(self, seconds: float) -> None:
         self.pass_(timedelta(seconds=seconds))
 
     def pass_(self, time: timedelta) -> None:
-        self._now += time
+        self.shown += time
+        self.was_read = False
         new = self._file.with_suffix(".new")
-        new.write_text(self._now.isoformat())
+        new.write_text(self.shown.isoformat())
         new.replace(self._file)
 
 
@@ -106,7 +109,10 @@ def serve(stage: Stage, tell: Callable[[str], None]) -> int:
 
 
 class Day:
-    """Lets the time pass while nobody works, and ends the daemon when there is nothing left to wait for."""
+    """Lets the time pass while nobody works, and ends the daemon when there is nothing left to wait for.
+
+    Each time is one that the daemon has seen: on a busy machine its evening would pass before it woke up.
+    """
 
     def __init__(self, stage: Stage, clock: KeptClock, quit_: Quitting) -> None:
         self._stage = stage
@@ -137,11 +143,11 @@ class Day:
         steps = 0
         while not (over.wait(BEAT) or self.is_done):
             with team.session.lock as lock:
-                if team.working.pool.busy:
+                if team.working.pool.busy or not self._clock.was_read:
                     continue
                 self._clock.pass_(self._step(records))
                 steps += 1
-                now = self._clock.now()
+                now = self._clock.shown
                 self.is_done = steps >= SETTLES and (now.hour, now.minute) >= EVENING and not is_open(records)
                 if self.is_done or now > MORNING + LONGEST:
                     assert self._quit.stop
@@ -149,7 +155,7 @@ class Day:
                 lock.wake()
 
     def _step(self, records: Records) -> timedelta:
-        hour = self._clock.now().hour
+        hour = self._clock.shown.hour
         if 9 <= hour < 21 and not is_open(records):
             return LONG_STEP
         return STEP
