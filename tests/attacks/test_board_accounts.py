@@ -75,6 +75,16 @@ def test_what_they_order_stands_in_the_audit_by_name(home: Stage, local: LocalAc
     assert '"account":"github:12345"' in repr(rows[-1]).replace(": ", ":").replace("\\", "")
 
 
+def test_an_owner_who_has_a_name_has_it_in_the_audit_too(home: Stage, local: LocalAccounts, phone: Phone) -> None:
+    listing(home, RAHIM.replace("reviewer", "owner"))
+    phone.signs_in(local, "github")
+    with home.records() as records:
+        keys, now = BoardKeys(records.db, BoardHome(home.home.root).listed), records.clock.now()
+        named, by_link = keys.lets_in(phone.cookies[COOKIE], now), keys.lets_in(keys.sign_in(keys.link(now), now), now)
+    assert named and named.via == "board: owner Rahim (github)"
+    assert by_link and by_link.via == "board", "whoever has the terminal has no name"
+
+
 def test_of_the_cookies_only_the_ticket_comes_along_from_another_site(local: LocalAccounts, phone: Phone) -> None:
     said = phone.ask("POST", "/api/v1/sign-in/github", origin=THERE)
     name, _, rest = said.headers["set-cookie"].partition("=")

@@ -22,7 +22,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from sisimpur.web.api.base.rights import SCOPES, Role
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.base.socket_guard import FIRST_WITHIN
-from sisimpur.web.api.reading.board_news import BEATS_EACH, MOST_LINES, MOST_OF_ONE
+from sisimpur.web.api.reading.board_news import BEATS_EACH, MOST_LINES, MOST_OF_GUESTS, MOST_OF_ONE
 from sisimpur.web.api.yielding_connection import MOST, SLOWEST
 from tests.attacks.test_board_phone import THERE, behind, cookie, enter, with_cookie
 from tests.journey.board_process import BoardProcess, ended, in_thread, key_of, listening, served, socket_to
@@ -357,6 +357,33 @@ def test_one_who_is_signed_in_has_so_many_lines_and_leaves_room_when_he_does_not
             other.send(first(key_in(home, Role.VIEWER)))
             assert json.loads(other.recv(CALM))["event"] == "beat"
     assert MOST_LINES < MOST
+
+
+def test_who_is_no_owner_leaves_room_with_however_many_sessions(home: Stage, here: str) -> None:
+    keys = [key_in(home, Role.VIEWER) for _ in range(MOST_OF_GUESTS // MOST_OF_ONE + 1)]
+    with ExitStack() as stack:
+        for number in range(MOST_OF_GUESTS):
+            mine = stack.enter_context(socket_to(here))
+            mine.send(first(keys[number // MOST_OF_ONE]))
+            assert json.loads(mine.recv(CALM))["event"] == "beat"
+        one_more = stack.enter_context(socket_to(here))
+        one_more.send(first(keys[-1]))
+        assert ended(one_more) == 1013
+        owner = stack.enter_context(socket_to(here))
+        owner.send(first(key_in(home)))
+        assert json.loads(owner.recv(CALM))["event"] == "beat"
+        mine.close()
+        assert _comes_in(here, keys[-1]), "its place is free again"
+
+
+def _comes_in(here: str, key: str) -> bool:
+    deadline = time.monotonic() + CALM
+    while time.monotonic() < deadline:
+        with suppress(ConnectionClosed), socket_to(here) as line:
+            line.send(first(key))
+            return bool(json.loads(line.recv(CALM))["event"] == "beat")
+        time.sleep(0.1)
+    return False
 
 
 def _asks(here: str) -> bytes:

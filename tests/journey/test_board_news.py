@@ -246,8 +246,8 @@ def test_a_line_that_only_stays_open_is_no_use_of_its_session(home: Home) -> Non
         teller = NewsTeller(records, token, records.audit.newest())
         teller.begin()
         teller._beat = 0.0
-        assert teller.look() is not None and not keys.is_signed_in(token, later)
-        assert keys.lets_in(token, now) and keys.is_signed_in(token, later)
+        assert teller.look() is not None and keys.role(token, later) is None
+        assert keys.lets_in(token, now) and keys.role(token, later)
 
 
 def test_a_file_that_is_written_in_place_is_seen(home: Home) -> None:

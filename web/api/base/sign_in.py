@@ -48,7 +48,8 @@ class SignedIn:
     @property
     def via(self) -> str:
         """As the audit calls it."""
-        return "board" if self.role is Role.OWNER else f"board: {self.role} {self.name or self.id}"
+        is_plain = self.role is Role.OWNER and not self.account  # he came by a link of the terminal, and has no name
+        return "board" if is_plain else f"board: {self.role} {self.name or self.id}"
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,11 @@ class BoardKeys:
             _forget_old(db, now)
             return new_session(db, role, now, account=account)
 
-    def is_signed_in(self, token: str, now: datetime) -> bool:
-        """Tell it, and no more: a line for news that only stays open is no use of a session."""
+    def role(self, token: str, now: datetime) -> Role | None:
+        """Tell it, and no more: a line for news that only stays open is no use of a session. None: not signed in."""
         row = self._row(token, now)
-        return row is not None and self._who(row) is not None
+        who = row and self._who(row)
+        return who[0] if who else None
 
     def lets_in(self, token: str, now: datetime) -> SignedIn | None:
         """Return who it is, and keep that it was used. None: nobody who is signed in."""

@@ -28,6 +28,7 @@ from sisimpur.shared.model.lifecycle import FOLDERS, State
 from sisimpur.shared.model.text import sha256_of
 from sisimpur.shared.system.paths import Home
 from sisimpur.web.api.base.board_home import BoardHome
+from sisimpur.web.api.base.rights import Role
 from sisimpur.web.api.base.sign_in import BoardKeys, Listed, nobody
 from sisimpur.web.api.base.socket_guard import GONE, LATER, NO_SENSE, SIGN_IN_AGAIN
 
@@ -35,6 +36,7 @@ LOOKS_EACH, BEATS_EACH = 0.5, 9.0  # seconds; with a beat a key is looked at, an
 SLOWEST = 10.0
 COMES_AGAIN = 2_000  # milliseconds after which a reader of events does
 MOST_LINES, MOST_OF_ONE = 32, 8  # at once, and of one who is signed in
+MOST_OF_GUESTS = MOST_LINES // 2  # of all who are no owners: with passkeys one viewer may have many sessions
 MOST_MISSED = 500  # rows; whoever missed more reads all again
 OPEN = (
     State.BACKLOG,
@@ -100,6 +102,7 @@ class NewsDesk:
     most: int = MOST_LINES
     most_of_one: int = MOST_OF_ONE
     _lines: Counter[str] = field(default_factory=Counter)  # by the digest of the key
+    _guests: int = 0  # of them
     _open: ExitStack = field(default_factory=ExitStack)
     _records: Records | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -109,15 +112,20 @@ class NewsDesk:
         with self._lock:
             if self._lines.total() >= self.most or self._lines[sha256_of(key)] >= self.most_of_one:
                 raise HTTPException(429, "too many pages listen; close one")
-            if self._records is None:
-                self._records = self._open.enter_context(self.home.open())
-            newest = self._records.audit.newest()
+            records = self._records or self._open.enter_context(self.home.open())
+            self._records = records
+            role = BoardKeys(records.db, self.home.listed).role(key, records.clock.now())
+            if (is_guest := role is not Role.OWNER) and self._guests >= MOST_OF_GUESTS:
+                raise HTTPException(429, "too many pages of reviewers and viewers listen; close one")
+            newest = records.audit.newest()
             self._lines[sha256_of(key)] += 1
-            return NewsTeller(self._records, key, newest if heard is None else heard, self.home.listed)
+            self._guests += is_guest
+            return NewsTeller(records, key, newest if heard is None else heard, self.home.listed, is_guest)
 
-    def leave(self, key: str) -> None:
+    def leave(self, teller: NewsTeller) -> None:
         with self._lock:
-            self._lines[sha256_of(key)] -= 1
+            self._lines[sha256_of(teller.key)] -= 1
+            self._guests -= teller.is_guest
             self._lines += Counter()  # forgets whom it counts no more
             if not self._lines:
                 self._open.close()
@@ -129,7 +137,7 @@ class NewsDesk:
         try:
             yield teller
         finally:
-            self.leave(key)
+            self.leave(teller)
 
     async def tell(self, teller: NewsTeller, carry: Carry, gone: Awaitable[int]) -> int:
         """Tell one line its news until it is gone, or not signed in any more, or does not take them: return which."""
@@ -167,6 +175,7 @@ class NewsTeller:
     key: str
     seq: int  # of the last row that was told
     listed: Listed = nobody
+    is_guest: bool = False
     _folders: Marks = field(default_factory=dict)
     _files: Marks = field(default_factory=dict)
     _runs: Sequence[tuple[int, bool]] = ()
@@ -181,7 +190,7 @@ class NewsTeller:
         """None: they are not signed in any more."""
         is_due = monotonic() - self._beat >= BEATS_EACH
         keys = BoardKeys(self.records.db, self.listed)
-        if is_due and not keys.is_signed_in(self.key, self.records.clock.now()):
+        if is_due and keys.role(self.key, self.records.clock.now()) is None:
             return None
         news, beats = self._rows(), []
         folders = folder_marks(self.records.home)
