@@ -443,7 +443,7 @@ def test_made_up_bytes_are_refused_as_a_problem_and_nothing_is_kept(home: Stage,
     refused(mine.post("session/passkey", {**said, "authenticator": told(data), "signature": told(signature)}))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_bytes_of_a_stranger_are_a_bug(home: Stage, data: st.DataObject) -> None:
     mine, phone = page(home), phone_of()

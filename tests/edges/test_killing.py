@@ -317,7 +317,9 @@ def lived(how: How, place: Path, module: str, vision: str, at: int = 0) -> tuple
     """How a day ends that is killed at a point (0: never) -> its end, the points it passed, the files it left."""
     place.mkdir()
     with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
-        Stage(place, model.url, Coder(GOOD), suite).set_up(vision, FILES)
+        stage = Stage(place, model.url, Coder(GOOD), suite).set_up(vision, FILES)
+        with (stage.home.config / "policy.yaml").open("a") as policy:
+            policy.write("machine: {most: 1}\n")  # nobody is told that others keep its processors busy
         log = place / "points"
         env = {"SISIMPUR_CRASH_LOG": str(log)} | ({"SISIMPUR_CRASH_AT": str(at)} if at else {})
         done = how([sys.executable, "-m", f"tests.journey.{module}", str(place), model.url], env, 60)
@@ -340,8 +342,8 @@ def test_a_forked_day_passes_and_leaves_what_a_plain_one_does(tmp_path: Path, vi
 def test_a_forked_day_of_a_daemon_passes_and_leaves_what_a_plain_one_does(tmp_path: Path) -> None:
     """Its beats come as they come, so a point may be passed more often."""
     plain, warm = (lived(how, tmp_path / how.__name__, "daemon_day", IDLE) for how in (plainly, forked))
-    assert (warm[:2], set(warm[2]), warm[3]) == (plain[:2], set(plain[2]), plain[3])
-    assert plain[:2] == (0, "exited")
+    assert warm[:2] == plain[:2] == (0, "exited")
+    assert (set(warm[2]) ^ set(plain[2]), warm[3] ^ plain[3]) == (set(), set())
 
 
 @pytest.mark.slow

@@ -553,8 +553,7 @@ def test_whatever_is_proposed_what_is_planned_keeps_every_rule(drafts: list[Draf
         assert set(task.new_files) <= {"app/new.py"}
         assert not any(path.startswith("hooks") for path in task.files + task.new_files)
         assert task.title.isprintable()
-        assert not task.title.startswith(("-", "/", "@"))
-        assert not task.description.startswith(("-", "/"))
+        assert (task.title, task.description) == (headline(task.title), body(task.description))
         assert task.acceptance == ("works",) * len(task.acceptance) != ()
         assert task.guards == ("hooks/**",)
         assert set(task.depends_on) <= done  # so there is no circle, and nothing waits for what is not planned

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from pydantic.dataclasses import dataclass
 
 from sisimpur.shared.model.work import Goal, Priority, Question, Remark
 from sisimpur.web.api.reading.task_answers import Dollars, FileAnswer

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from sisimpur.shared.model.evidence import Evidence, Finding
 from sisimpur.shared.model.lifecycle import State

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from sisimpur.cli.views.daemon_state import DaemonState
 from sisimpur.cli.views.status import PendingAnswer
@@ -18,6 +19,8 @@ from sisimpur.web.api.reading.task_answers import Dollars, FileAnswer, SpentAnsw
 
 @dataclass
 class CappedAnswer(SpentAnswer):
+    """What was spent, and what may be."""
+
     cap: Dollars
 
 
@@ -76,6 +79,8 @@ class RunAnswer:
 
 @dataclass
 class StuckTaskAnswer(StuckAnswer):
+    """A task that waits for something that does not come by itself."""
+
     task: str
     title: str
 
@@ -139,6 +144,8 @@ class StatusAnswer(TeamAnswer, WaitingAnswer):
 
 @dataclass
 class ShareAnswer(SpentAnswer):
+    """What one of them spent."""
+
     calls: int
 
 
@@ -157,6 +164,8 @@ class LostCallAnswer:
 
 @dataclass
 class MoneyDayAnswer(CappedAnswer):
+    """A day's money, and whose it was."""
+
     day: str
     by_agent: dict[str, ShareAnswer]
     by_task: dict[str, ShareAnswer]
@@ -356,5 +365,7 @@ class SettingsAnswer:
 
 @dataclass
 class ChangedSettingsAnswer(FileAnswer):
+    """A file of settings as it is now, and what its change means."""
+
     file: str
     values: dict[str, Any]
