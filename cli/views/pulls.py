@@ -93,10 +93,11 @@ def pulls(records: Records, ended: int | None = None) -> tuple[list[dict[str, An
     except TeamError as problem:
         return _remembered(records), str(problem)
     seen = records.pulls_seen
-    if seen.at is None or abs(records.clock.now() - seen.at) >= ASKED_AGAIN:
-        _look(records, seen)
-        seen.at = records.clock.now()
-    return [*seen.rows], seen.problem
+    with seen.turn:
+        if seen.at is None or abs(records.clock.now() - seen.at) >= ASKED_AGAIN:
+            _look(records, seen)
+            seen.at = records.clock.now()
+        return [*seen.rows], seen.problem
 
 
 def _look(records: Records, seen: PullsSeen) -> None:

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -53,12 +54,21 @@ if TYPE_CHECKING:  # what not every command looks at is loaded when it is
 
 @dataclass
 class PullsSeen:
-    """The pull requests as GitHub showed them last, and when. `problem`: why it was not asked."""
+    """The pull requests as GitHub showed them last, and when. `problem`: why it was not asked. `turn`: one looks."""
 
+    turn: threading.Lock = field(default_factory=threading.Lock)
     at: datetime | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
     problem: str = ""
     forge: Forge | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What several records of one home know together: the task files that were read, and what GitHub showed."""
+
+    store: TaskStore
+    pulls: PullsSeen
 
 
 @dataclass(frozen=True)
@@ -70,13 +80,13 @@ class Records:
     clock: Clock
     db: Database
     is_clock_checked: bool
-    known: TaskStore | None = None
+    known: Known | None = None
 
     @cached_property
     def store(self) -> TaskStore:
         from sisimpur.shared.store.task_store import TaskStore
 
-        return self.known or TaskStore(self.home)
+        return self.known.store if self.known else TaskStore(self.home)
 
     @cached_property
     def journal(self) -> Journal:
@@ -252,7 +262,7 @@ class Records:
 
     @cached_property
     def pulls_seen(self) -> PullsSeen:
-        return PullsSeen()
+        return self.known.pulls if self.known else PullsSeen()
 
     def forge(self) -> Forge | None:
         """Open the forge to read it. None: no day was run yet, so there is none."""
@@ -333,11 +343,11 @@ def open_records(
     environment: Mapping[str, str] = os.environ,
     clock: Clock | None = None,
     looking: bool = False,
-    known: TaskStore | None = None,
+    known: Known | None = None,
 ) -> Iterator[Records]:
     """Open the home's database and settings. `environment`: where keys may stand besides config/.env.
 
-    `looking`: a home that cannot be written is looked at all the same. `known`: has read its task files before.
+    `looking`: a home that cannot be written is looked at all the same. `known`: by records opened before.
     """
     home = Home(root)
     require_home(home, looking)

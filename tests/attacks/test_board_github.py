@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,15 @@ def test_a_loop_of_reads_asks_github_once(day: GitHubStage, hub: LocalGitHub) ->
     page = signed_in(day)
     asked(hub)
     loop(page)
+    assert 0 < asked(hub) <= FEW
+
+
+def test_many_loops_at_once_ask_github_once(day: GitHubStage, hub: LocalGitHub) -> None:
+    """Each of them has the books open for itself."""
+    page = signed_in(day)
+    asked(hub)
+    with ThreadPoolExecutor(max_workers=8) as loops:
+        list(loops.map(loop, [page] * 8))
     assert 0 < asked(hub) <= FEW
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.config_watch import config_stamps
-from sisimpur.cli.wiring.records import Records, open_records, require_home
+from sisimpur.cli.wiring.records import Known, PullsSeen, Records, open_records, require_home
 from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.config.settings_board import BoardFile
 from sisimpur.shared.config.settings_sign_in import ListedPerson
@@ -50,6 +50,7 @@ class BoardHome:
     _kept: list[KeptRecords] = field(default_factory=list, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
     _files: dict[Marks, BoardFile] = field(default_factory=dict, compare=False)  # config/board.yaml, as last read
+    _pulls: dict[Marks, PullsSeen] = field(default_factory=dict, compare=False)  # for all requests with these settings
 
     def now(self) -> datetime:
         """Return the time, also where the home cannot be opened."""
@@ -100,10 +101,18 @@ class BoardHome:
         return taken
 
     def _opened(self, marks: Marks, looking: bool) -> KeptRecords:
+        known = Known(self._store, self._pulls_seen(marks))
         with ExitStack() as closing:
-            opened = open_records(self.root, clock=self.clock, looking=looking, known=self._store)
+            opened = open_records(self.root, clock=self.clock, looking=looking, known=known)
             records = closing.enter_context(opened)
             return KeptRecords(records, marks, closing.pop_all())
+
+    def _pulls_seen(self, marks: Marks) -> PullsSeen:
+        with self._lock:
+            found = self._pulls.get(marks) or PullsSeen()
+            self._pulls.clear()
+            self._pulls[marks] = found
+        return found
 
     def _put_back(self, one: KeptRecords) -> None:
         with self._lock:
