@@ -64,7 +64,7 @@ class PullsSeen:
 
 
 @dataclass(frozen=True)
-class Known:
+class HomeMemory:
     """What several records of one home know together: the task files that were read, and what GitHub showed."""
 
     store: TaskStore
@@ -80,7 +80,7 @@ class Records:
     clock: Clock
     db: Database
     is_clock_checked: bool
-    known: Known | None = None
+    known: HomeMemory | None = None
 
     @cached_property
     def store(self) -> TaskStore:
@@ -343,7 +343,7 @@ def open_records(
     environment: Mapping[str, str] = os.environ,
     clock: Clock | None = None,
     looking: bool = False,
-    known: Known | None = None,
+    known: HomeMemory | None = None,
 ) -> Iterator[Records]:
     """Open the home's database and settings. `environment`: where keys may stand besides config/.env.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from sisimpur.cli.terminal.printing import pasteable
 from sisimpur.cli.wiring.config_watch import config_stamps
-from sisimpur.cli.wiring.records import Known, PullsSeen, Records, open_records, require_home
+from sisimpur.cli.wiring.records import HomeMemory, PullsSeen, Records, open_records, require_home
 from sisimpur.shared.config.settings import load_board
 from sisimpur.shared.config.settings_board import BoardFile
 from sisimpur.shared.config.settings_sign_in import ListedPerson
@@ -101,7 +101,7 @@ class BoardHome:
         return taken
 
     def _opened(self, marks: Marks, looking: bool) -> KeptRecords:
-        known = Known(self._store, self._pulls_seen(marks))
+        known = HomeMemory(self._store, self._pulls_seen(marks))
         with ExitStack() as closing:
             opened = open_records(self.root, clock=self.clock, looking=looking, known=known)
             records = closing.enter_context(opened)
