@@ -115,6 +115,53 @@ def test_offline_the_shell_stands_there_and_says_that_it_is_not_live(context: Br
         page.goto(board.here + path)
         expect(page.get_by_text("Not live since")).to_be_visible()
         expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_text("This page is not here yet. It comes as soon as the board answers.")
+    time.sleep(2)  # it does not load itself again and again
+    expect(page.get_by_text("Not live since")).to_be_visible()
+    with served(stage.home.root, int(board.here.rpartition(":")[2])):
+        expect(page.get_by_role("heading", name="Money")).to_be_visible()
+
+
+def test_a_page_whose_file_does_not_come_leaves_the_frame_and_is_loaded_again_once(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    from playwright.sync_api import expect
+
+    stage = Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES)
+    loads: list[Page] = []
+    with served(stage.home.root) as board:
+        page = context.new_page()
+        page.goto(board.link)
+        page.route("**/assets/Money-*.js", lambda route: route.abort())
+        page.on("load", lambda found: loads.append(found))
+        with page.expect_event("load"):
+            page.get_by_role("link", name="Money", exact=True).click()
+        page.get_by_role("button", name="Load it again").wait_for()
+        page.wait_for_timeout(1_000)
+        assert len(loads) == 1
+        page.get_by_role("link", name="Roadmap").click()
+        page.get_by_role("heading", name="Roadmap").wait_for()
+        page.unroute_all()
+        page.get_by_role("link", name="Money").click()
+        page.get_by_role("button", name="Load it again").click()
+        expect(page.get_by_role("heading", name="Money", exact=True)).to_be_visible()
+
+
+def test_an_open_page_keeps_its_frame_without_the_board_and_goes_on_with_it(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    from playwright.sync_api import expect
+
+    stage = Stage(tmp_path, "http://127.0.0.1:1").set_up(VISION, FILES)
+    page = context.new_page()
+    with served(stage.home.root) as board:
+        page.goto(board.link)
+        page.get_by_role("navigation", name="Pages").wait_for()
+    expect(page.get_by_text("Not live since")).to_be_visible()
+    page.get_by_role("link", name="Team").click()  # its file is not here, and nobody answers
+    expect(page.get_by_role("alert")).to_have_text("This page is not here yet. It comes as soon as the board answers.")
+    with served(stage.home.root, int(board.here.rpartition(":")[2])):
+        expect(page.get_by_role("heading", name="Team")).to_be_visible()
 
 
 def test_no_old_shell_is_shown_while_the_board_answers(context: BrowserContext, tmp_path: Path) -> None:

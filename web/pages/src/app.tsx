@@ -11,6 +11,7 @@ import { KEYS, listenForKeys } from "./keys";
 import { useChoice } from "./look";
 import { Today } from "./pages/Today";
 import { Accounts } from "./parts/Accounts";
+import { OrNotShown } from "./parts/NotShown";
 import { Said, say, Waiting } from "./parts/parts";
 import { Plain } from "./parts/Plain";
 import { useWho } from "./parts/who";
@@ -81,23 +82,25 @@ function Frame(): ReactNode {
       <Header place={place} />
       <main id="main" tabIndex={-1} ref={main}>
         <Said />
-        <Suspense fallback={<Waiting />}>
-          <Switch>
-            <Route path="/" component={Today} />
-            <Route path="/plan" component={Plan} />
-            <Route path="/board" component={Board} />
-            <Route path="/review/:id">{({ id }) => <Review key={id} id={id} />}</Route>
-            <Route path="/task/:id">{({ id }) => <Task key={id} id={id} />}</Route>
-            <Route path="/vision" component={Vision} />
-            <Route path="/roadmap" component={Roadmap} />
-            <Route path="/money" component={Money} />
-            <Route path="/team" component={Team} />
-            <Route path="/settings" component={Settings} />
-            <Route>
-              <p>{t("no.page")}</p>
-            </Route>
-          </Switch>
-        </Suspense>
+        <OrNotShown key={place}>
+          <Suspense fallback={<Waiting />}>
+            <Switch>
+              <Route path="/" component={Today} />
+              <Route path="/plan" component={Plan} />
+              <Route path="/board" component={Board} />
+              <Route path="/review/:id">{({ id }) => <Review key={id} id={id} />}</Route>
+              <Route path="/task/:id">{({ id }) => <Task key={id} id={id} />}</Route>
+              <Route path="/vision" component={Vision} />
+              <Route path="/roadmap" component={Roadmap} />
+              <Route path="/money" component={Money} />
+              <Route path="/team" component={Team} />
+              <Route path="/settings" component={Settings} />
+              <Route>
+                <p>{t("no.page")}</p>
+              </Route>
+            </Switch>
+          </Suspense>
+        </OrNotShown>
       </main>
       <Footer />
       <dialog ref={help} aria-label={t("keys")}>

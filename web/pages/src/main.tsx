@@ -4,13 +4,14 @@ import "./style.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
 import { Problem, signIn } from "./api/ask";
+import { isLive } from "./api/news";
 import { begin, client } from "./api/reading";
 import { App } from "./app";
 import { apply } from "./look";
 import { hearWorker, isInstalled } from "./worker";
 import { cameBack } from "./parts/Accounts";
+import { reloadOnce } from "./parts/NotShown";
 
-const RELOADED = "sisimpur.reloaded";
 const root = createRoot(document.getElementById("root") as HTMLElement);
 
 /** Sign in by the link that the terminal printed, or as who comes back from elsewhere. What was wrong with it, if anything. */
@@ -29,12 +30,8 @@ async function signedInByLink(): Promise<string> {
   }
 }
 
-// After an update an open page asks for files that are gone: it is loaded again, once.
-addEventListener("vite:preloadError", () => {
-  if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < 60_000) return;
-  sessionStorage.setItem(RELOADED, String(Date.now()));
-  location.reload();
-});
+// After an update an open page asks for files that are gone. Without the board a reload would only lose the page.
+addEventListener("vite:preloadError", () => void (isLive() && reloadOnce()));
 
 function show(refused: string): void {
   root.render(

@@ -1,1 +1,0 @@
-export{n as register}from"./phone-WQlvzPGm.js";
