@@ -75,8 +75,10 @@ class AccessRoutes:
 
     def mine(self, request: Request, known: Changed = "") -> Response:
         """Who asks, and in which role."""
-        (found,) = (one for one in self._theirs(request) if one["id"] == signed_in(request.scope).id)
-        return answered(json.dumps(found), known)
+        for one in self._theirs(request):
+            if one["id"] == signed_in(request.scope).id:
+                return answered(json.dumps(one), known)
+        raise HTTPException(401, "you were signed out a moment ago; type: sisimpur board --link")
 
     def sessions(self, request: Request, known: Changed = "") -> Response:
         """Who is signed in, the last used first; no token is in it. Who is no owner sees only himself."""
