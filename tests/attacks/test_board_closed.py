@@ -12,10 +12,10 @@ from sisimpur.web.api.base.guard import BoardGuard, Receive, Scope, Send, signed
 from sisimpur.web.api.base.place import BoardPlace
 from sisimpur.web.api.base.sign_in import BoardKeys
 from sisimpur.web.api.board_app import make_app
-from tests.attacks.test_board import ADDRESSES, OPEN, ORDERED
+from tests.attacks.test_board import ADDRESSES, ORDERED
 from tests.journey.gated import FILES, ID, VISION
 from tests.journey.stage import Stage
-from tests.journey.test_board import HERE, PORT, Browser, link
+from tests.journey.test_board import HERE, OPEN, PORT, Browser, link
 
 NEWS = "/api/v1/news"  # ends by itself, in test_board_socket.py
 THEIRS = [one[:2] for one in ADDRESSES if one[:2] not in OPEN and one[1] != NEWS]
