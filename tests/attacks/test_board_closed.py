@@ -15,7 +15,7 @@ from sisimpur.web.api.board_app import make_app
 from tests.attacks.test_board import ADDRESSES, ORDERED
 from tests.journey.gated import FILES, ID, VISION
 from tests.journey.stage import Stage
-from tests.journey.test_board import HERE, OPEN, PORT, Browser, link
+from tests.journey.test_board import HERE, OPEN, PORT
 
 NEWS = "/api/v1/news"  # ends by itself, in test_board_socket.py
 THEIRS = [one[:2] for one in ADDRESSES if one[:2] not in OPEN and one[1] != NEWS]
@@ -36,16 +36,17 @@ def test_who_is_closed_behind_the_door_gets_an_answer(stage: Stage, board: Board
     closed = []
 
     async def closes_first(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] != "/api/v1/session" or scope["method"] != "POST":
-            with stage.records() as records:
-                closed.append(BoardKeys(records.db).close(signed_in(scope).id))
+        with stage.records() as records:
+            closed.append(BoardKeys(records.db).close(signed_in(scope).id))
         await board.app(scope, receive, send)
 
-    page = Browser(TestClient(replace(board, app=closes_first), base_url=HERE, raise_server_exceptions=False))
-    page.token = page.post("session", {"code": link(stage)}).json()["token"]
-    headers = {**ORDERED, "origin": HERE, "authorization": f"Bearer {page.token}"}
+    with stage.records() as records:
+        keys, now = BoardKeys(records.db), records.clock.now()
+        token = keys.sign_in(keys.link(now), now)
+    http = TestClient(replace(board, app=closes_first), base_url=HERE, raise_server_exceptions=False)
+    headers = {**ORDERED, "origin": HERE, "authorization": f"Bearer {token}"}
     address = path.format(id=ID, role="coder", provider="github")
-    answer = page.http.request(method, address, json=None if method == "GET" else {}, headers=headers)
+    answer = http.request(method, address, json=None if method == "GET" else {}, headers=headers)
     assert closed == [True]
     assert answer.status_code < 500, answer.text
     if (method, path) == ("GET", "/api/v1/session"):

@@ -139,6 +139,7 @@ def test_a_page_whose_file_does_not_come_leaves_the_frame_and_is_loaded_again_on
         page.get_by_role("button", name="Load it again").wait_for()
         page.wait_for_timeout(1_000)
         assert len(loads) == 1
+        expect(page.get_by_role("alert")).to_contain_text("please report this: TypeError: Failed to fetch")
         page.get_by_role("link", name="Roadmap").click()
         page.get_by_role("heading", name="Roadmap").wait_for()
         page.unroute_all()

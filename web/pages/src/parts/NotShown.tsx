@@ -3,24 +3,25 @@
 import { Component, type ReactNode, useEffect, useSyncExternalStore } from "react";
 import { isLive, onLive } from "../api/news";
 import { t } from "../words/words";
+import { Plain } from "./Plain";
 
 const RELOADED = "sisimpur.reloaded";
 
-export class OrNotShown extends Component<{ children: ReactNode }, { isBroken: boolean }> {
-  override state = { isBroken: false };
-  static getDerivedStateFromError = (): { isBroken: boolean } => ({ isBroken: true });
-  override render = (): ReactNode => (this.state.isBroken ? <NotShown /> : this.props.children);
+export class OrNotShown extends Component<{ children: ReactNode }, { why: string }> {
+  override state = { why: "" };
+  static getDerivedStateFromError = (error: unknown): { why: string } => ({ why: String(error) || "?" });
+  override render = (): ReactNode => (this.state.why ? <NotShown why={this.state.why} /> : this.props.children);
 }
 
 /** Without the board no reload helps: it waits for it. */
-function NotShown(): ReactNode {
+function NotShown({ why }: { why: string }): ReactNode {
   const live = useSyncExternalStore(onLive, isLive);
   useEffect(() => {
     if (live) reloadOnce();
   }, [live]);
   return (
     <div className="notice bad" role="alert">
-      <p>{t(live ? "page.broken" : "page.waits")}</p>
+      <Plain text={live ? t("page.broken", { why }) : t("page.waits")} />
       {live && (
         <button type="button" onClick={() => location.reload()}>
           {t("page.reload")}

@@ -1,0 +1,1 @@
+export{r as isAble,i as signInByPasskey,a as signed}from"./passkeys-CCCjCKtU.js";

@@ -1,1 +1,0 @@
-export{r as isAble,i as signInByPasskey,a as signed}from"./passkeys-CbKx5dQq.js";

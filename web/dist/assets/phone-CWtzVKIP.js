@@ -1,1 +1,0 @@
-export{n as register}from"./phone-D79_RUr3.js";
